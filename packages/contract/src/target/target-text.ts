@@ -1,0 +1,5 @@
+import type { ResourceType } from "../resource.ts";
+
+declare const normalized: unique symbol;
+/** The normalized text of a target; only a parser of this folder makes one. */
+export type TargetText<R extends ResourceType = ResourceType> = string & { readonly [normalized]: R };

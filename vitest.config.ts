@@ -1,0 +1,37 @@
+/** Purpose: one vitest project per package, and one for the tests that cross packages. */
+import { existsSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** Pure packages touch no globals, so their test files can share a process. */
+const PURE = new Set(["contract", "policy"]);
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+const packages = readdirSync(`${root}packages`).filter((name) => existsSync(`${root}packages/${name}/package.json`));
+
+/** Packages are tested from source: the `source` condition of their exports comes first. */
+const conditions = ["source", "module", "node", "development|production"];
+
+const project = (name: string, include: readonly string[]) => ({
+  root,
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    name,
+    include: [...include],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    pool: "forks" as const,
+    isolate: !PURE.has(name),
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      ...packages.map((name) => project(name, [`packages/${name}/src/**/*.test.ts`])),
+      project("tests", ["tests/**/*.test.ts"]),
+    ],
+  },
+});
