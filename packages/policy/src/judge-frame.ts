@@ -1,0 +1,133 @@
+/**
+ * Steps 3 to 8 of the check for one frame: allowlist, session approval, permanent approval, denial, host policy, mode.
+ */
+import { type Access, pairIndex } from "@sallyport/contract";
+import type { ActiveContext, StandingFrame } from "./active-context.ts";
+import { type Aims, findAimed } from "./aim.ts";
+import { endByMode } from "./end-by-mode.ts";
+import type { Owner } from "./pattern-table.ts";
+import type { Approval, Denial, HostRule, Question } from "./question.ts";
+import type { Trace } from "./trace.ts";
+import { type Verdict, makeVerdict } from "./verdict.ts";
+
+export interface Judgement {
+  readonly active: ActiveContext;
+  readonly question: Question;
+  readonly access: Access;
+  readonly aims: Aims;
+  readonly trace: Trace | undefined;
+  /** Set where the answer depends on the clock, so that it is not given again. */
+  timed: boolean;
+}
+
+export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict {
+  const { active, question, access, aims, trace } = judgement;
+  const { snapshot, context } = active;
+  const askRule = findRule(frame.askRules, snapshot.askRules.everybody, judgement);
+  const asked = askRule !== undefined || question.hook?.answer === "ask";
+  trace?.note(frame.index, "ask_rules", asked ? "hit" : "miss", askRule?.id ?? question.hook?.ref);
+
+  const declared = findDeclared(frame, judgement);
+  const isBarred = context.mode === "untrusted" && !isHarmless(access);
+  trace?.note(frame.index, "allowlist", declared === undefined ? "miss" : asked || isBarred ? "barred" : "hit", declared?.refs[0]);
+  if (declared !== undefined && !asked && !isBarred) return declared;
+
+  if (!context.live) return frame.bare("unavailable", "fault");
+
+  const exactDenial = findAimed(snapshot, frame.denials, aims.restrict, isExact);
+  const approval =
+    useApproval(frame, frame.session, "allowed_session", exactDenial, judgement) ??
+    useApproval(frame, frame.permanent, "allowed_permanent", exactDenial, judgement);
+  if (approval !== undefined) return approval;
+
+  const denial = exactDenial ?? findAimed(snapshot, frame.denials, aims.restrict);
+  trace?.note(frame.index, "denial", denial === undefined ? "miss" : "hit", denial?.id);
+  if (denial !== undefined) return makeVerdict("resource_disabled", "denial", { frame: frame.index, refs: [denial.id] });
+
+  if (!asked) {
+    const allowed = allowedByHost(frame, judgement);
+    if (allowed !== undefined) return allowed;
+  }
+  return endByMode(frame, judgement, asked ? [askRule?.id ?? question.hook?.ref ?? ""] : undefined);
+}
+
+/** A rule for the frame's subject, else one for everybody. */
+export function findRule(
+  own: Owner<HostRule> | undefined,
+  everybody: Owner<HostRule>,
+  { active, aims }: Judgement,
+): HostRule | undefined {
+  return (
+    findAimed(active.snapshot, own, aims.restrict) ?? findAimed(active.snapshot, everybody, aims.restrict)
+  );
+}
+
+function findDeclared(frame: StandingFrame, { active, aims }: Judgement): Verdict | undefined {
+  for (const indexed of frame.contracts) {
+    if (findAimed(active.snapshot, indexed.owner, aims.allow) !== undefined) return frame.declared(indexed);
+  }
+  return undefined;
+}
+
+function useApproval(
+  frame: StandingFrame,
+  owner: Owner<Approval> | undefined,
+  code: "allowed_session" | "allowed_permanent",
+  exactDenial: Denial | undefined,
+  judgement: Judgement,
+): Verdict | undefined {
+  if (owner === undefined || owner.size === 0) return undefined;
+  const { active, aims, question, trace } = judgement;
+  const counts = (approval: Approval): boolean => exactDenial === undefined || approval.match === "exact";
+  const isUnlimited = (approval: Approval): boolean => !isLimited(approval) && counts(approval);
+  const isAlive = (approval: Approval): boolean => {
+    if (approval.expiresAtMs !== null) judgement.timed = true;
+    return counts(approval) && isLive(approval, question.nowMs);
+  };
+  const found =
+    findAimed(active.snapshot, owner, aims.allow, isUnlimited) ?? findAimed(active.snapshot, owner, aims.allow, isAlive);
+  const step = code === "allowed_session" ? "session_approval" : "permanent_approval";
+  if (trace !== undefined) {
+    const barred = found ?? findAimed(active.snapshot, owner, aims.allow);
+    trace.note(frame.index, step, found !== undefined ? "hit" : barred !== undefined ? "barred" : "miss", barred?.id);
+  }
+  if (found === undefined) return undefined;
+  return makeVerdict(code, step, { frame: frame.index, refs: [found.id], limited: isLimited(found) });
+}
+
+function allowedByHost(frame: StandingFrame, judgement: Judgement): Verdict | undefined {
+  const { active, aims, question, trace } = judgement;
+  const { snapshot } = active;
+  const rule =
+    findAimed(snapshot, frame.allowRules, aims.allow) ?? findAimed(snapshot, snapshot.allowRules.everybody, aims.allow);
+  trace?.note(frame.index, "allow_rules", rule === undefined ? "miss" : "hit", rule?.id);
+  if (rule !== undefined) return makeVerdict("allowed_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
+  if (question.hook?.answer === "allow") {
+    return makeVerdict("allowed_rule", "hook", { frame: frame.index, refs: [question.hook.ref] });
+  }
+  // WHY: host code has host policy only; without a rule against it, it goes on.
+  return frame.isCore ? frame.bare("allowed_rule", "host_rule") : undefined;
+}
+
+const FILESYSTEM_READ = pairIndex("filesystem", "read");
+const NETWORK_RECEIVE = pairIndex("network", "receive");
+
+/** Read and receive: what `untrusted` and `plan` leave to the ordinary order. */
+export function isHarmless(access: Access): boolean {
+  const pair = pairIndex(access.resourceType, access.operation);
+  return pair === FILESYSTEM_READ || pair === NETWORK_RECEIVE;
+}
+
+function isExact(denial: Denial): boolean {
+  return denial.match === "exact";
+}
+
+function isLimited(approval: Approval): boolean {
+  return approval.expiresAtMs !== null || approval.usesLeft !== null;
+}
+
+/** WHY: written so that a clock that is not a number kills the approval. */
+function isLive(approval: Approval, nowMs: number): boolean {
+  const inTime = approval.expiresAtMs === null || nowMs < approval.expiresAtMs;
+  return inTime && (approval.usesLeft === null || approval.usesLeft > 0);
+}

@@ -1,0 +1,31 @@
+/**
+ * Values by subject, type and name kept apart: there is no joined key.
+ */
+import type { Subject, SubjectName, SubjectType } from "@sallyport/contract";
+
+export class SubjectMap<V> {
+  readonly #byType = new Map<SubjectType, Map<SubjectName, V>>();
+
+  get(subject: Subject): V | undefined {
+    return this.#byType.get(subject.type)?.get(subject.name);
+  }
+
+  getOrMake(subject: Subject, make: () => V): V {
+    let byName = this.#byType.get(subject.type);
+    if (byName === undefined) this.#byType.set(subject.type, (byName = new Map()));
+    let value = byName.get(subject.name);
+    if (value === undefined) byName.set(subject.name, (value = make()));
+    return value;
+  }
+
+  set(subject: Subject, value: V): void {
+    this.delete(subject);
+    this.getOrMake(subject, () => value);
+  }
+
+  delete(subject: Subject): void {
+    const byName = this.#byType.get(subject.type);
+    byName?.delete(subject.name);
+    if (byName?.size === 0) this.#byType.delete(subject.type);
+  }
+}
