@@ -38,8 +38,9 @@ export class StandingFrame {
     this.denials = snapshot.denials.subjects.get(subject);
   }
 
+  /** INVARIANT: only the host enters itself; a frame of that name which guarded code made up has no powers. */
   get isCore(): boolean {
-    return this.subject.type === "core";
+    return this.subject.type === "core" && this.entry === "host";
   }
 
   /** The answer that one of the frame's contracts allows; made once. */

@@ -4,11 +4,13 @@
  */
 import { type Access, type Fault, type Subject, pairIndex, sameSubject } from "@sallyport/contract";
 import type { ActiveContext, StandingFrame } from "./active-context.ts";
-import { findAimed, takeAim } from "./aim.ts";
+import { findRestricting, takeAim } from "./aim.ts";
 import { type Judgement, findRule, isHarmless, judgeFrame } from "./judge-frame.ts";
 import type { Question } from "./question.ts";
 import type { Trace } from "./trace.ts";
 import { type Verdict, makeVerdict } from "./verdict.ts";
+
+type Judged = Pick<Judgement, "verdict" | "timed">;
 
 const NO_SUBJECT = makeVerdict("no_subject", "context", { frame: -1 });
 const NOT_ACTIVE = makeVerdict("subject_not_active", "context", { frame: -1 });
@@ -41,11 +43,6 @@ export function decide(active: ActiveContext, question: Question): Verdict {
   }
 }
 
-interface Judged {
-  readonly verdict: Verdict;
-  readonly timed: boolean;
-}
-
 /** The whole order of the check, without memory. May throw where its input is not what its types say. */
 export function judge(active: ActiveContext, question: Question, trace: Trace | undefined): Judged {
   const first = active.standing[0];
@@ -62,9 +59,10 @@ export function judge(active: ActiveContext, question: Question, trace: Trace | 
     aims: takeAim(active.snapshot, access, question),
     trace,
     timed: false,
+    verdict: FAILED,
   };
-  const verdict = settle(judgeAll(first, named as StandingFrame | undefined, judgement), judgement);
-  return { verdict, timed: judgement.timed };
+  judgement.verdict = settle(judgeAll(first, named as StandingFrame | undefined, judgement), question);
+  return judgement;
 }
 
 function judgeAll(first: StandingFrame, named: StandingFrame | undefined, judgement: Judgement): Verdict {
@@ -73,11 +71,19 @@ function judgeAll(first: StandingFrame, named: StandingFrame | undefined, judgem
   const refusal = refuseBefore(first, named, standing, judgement);
   if (refusal !== undefined) return refusal;
   let answer: Verdict | undefined;
+  let observed = isPlanned(judgement) ? first.bare("denied_mode", "mode") : undefined;
   for (const frame of standing) {
     const verdict = judgeFrame(frame, judgement);
-    if (!verdict.allowed) return frame === named ? forNamed(verdict, first, named, active) : verdict;
-    answer = answer === undefined ? verdict : joined(answer, verdict);
+    if (verdict.allowed) {
+      answer = answer === undefined ? verdict : joined(answer, verdict);
+    } else if (active.context.observe && isSoft(verdict)) {
+      // INVARIANT: what is only observed never hides a denial that another frame holds.
+      observed ??= verdict;
+    } else {
+      return frame === named ? forNamed(verdict, first, named, active) : verdict;
+    }
   }
+  if (observed !== undefined) return makeVerdict("allowed_mode", "observe", { frame: first.index, refs: observed.refs });
   return answer ?? NO_SUBJECT;
 }
 
@@ -90,7 +96,7 @@ function refuseBefore(
 ): Verdict | undefined {
   const { active, question, access, aims, trace } = judgement;
   const { snapshot, context } = active;
-  const builtin = findAimed(snapshot, snapshot.builtins.everybody, aims.restrict);
+  const builtin = findRestricting(snapshot, snapshot.builtins.everybody, aims.restrict);
   trace?.note(first.index, "builtin_denies", builtin === undefined ? "miss" : "hit", builtin?.id);
   if (builtin !== undefined) {
     return makeVerdict("denied_rule", "builtin_rule", { frame: first.index, refs: [builtin.id] });
@@ -105,9 +111,9 @@ function refuseBefore(
     const verdict = makeVerdict("denied_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
     return frame === named ? forNamed(verdict, first, named, active) : verdict;
   }
-  const isPlanned = context.mode === "plan" && !isHarmless(access);
-  trace?.note(first.index, "plan", isPlanned ? "hit" : "miss");
-  if (isPlanned) return first.bare("denied_mode", "mode");
+  const planned = isPlanned(judgement);
+  trace?.note(first.index, "plan", planned ? (context.observe ? "barred" : "hit") : "miss");
+  if (planned && !context.observe) return first.bare("denied_mode", "mode");
   if (question.hook?.answer === "deny") {
     return makeVerdict("denied_rule", "hook", { frame: first.index, refs: [question.hook.ref] });
   }
@@ -136,14 +142,19 @@ function joined(answer: Verdict, other: Verdict): Verdict {
   return Object.freeze({ ...answer, refs: Object.freeze(refs), limited: answer.limited || other.limited });
 }
 
-/** What the context and the way of asking make of the answer. */
-function settle(verdict: Verdict, { active, question }: Judgement): Verdict {
-  const isSoft = verdict.code === "approval_required" || verdict.code === "denied_mode";
-  if (active.context.observe && isSoft) {
-    return makeVerdict("allowed_mode", "observe", { frame: verdict.frame, refs: verdict.refs });
-  }
-  if (verdict.registers && question.ask === "passive") return Object.freeze({ ...verdict, registers: false });
-  return verdict;
+/** INVARIANT: a passive check leaves no request behind. */
+function settle(verdict: Verdict, question: Question): Verdict {
+  if (!verdict.registers || question.ask !== "passive") return verdict;
+  return Object.freeze({ ...verdict, registers: false });
+}
+
+function isPlanned({ active, access }: Judgement): boolean {
+  return active.context.mode === "plan" && !isHarmless(access);
+}
+
+/** Asked, or refused by the mode: what `observe` lets through. */
+function isSoft(verdict: Verdict): boolean {
+  return verdict.code === "approval_required" || verdict.code === "denied_mode";
 }
 
 function isSystemModule(frame: StandingFrame): boolean {

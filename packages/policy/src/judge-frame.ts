@@ -3,7 +3,7 @@
  */
 import { type Access, pairIndex } from "@sallyport/contract";
 import type { ActiveContext, StandingFrame } from "./active-context.ts";
-import { type Aims, findAimed } from "./aim.ts";
+import { type Aim, type Aims, findAllowing, findRestricting } from "./aim.ts";
 import { endByMode } from "./end-by-mode.ts";
 import type { Owner } from "./pattern-table.ts";
 import type { Approval, Denial, HostRule, Question } from "./question.ts";
@@ -18,6 +18,7 @@ export interface Judgement {
   readonly trace: Trace | undefined;
   /** Set where the answer depends on the clock, so that it is not given again. */
   timed: boolean;
+  verdict: Verdict;
 }
 
 export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict {
@@ -34,13 +35,13 @@ export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict 
 
   if (!context.live) return frame.bare("unavailable", "fault");
 
-  const exactDenial = findAimed(snapshot, frame.denials, aims.restrict, isExact);
+  const exactDenial = findRestricting(snapshot, frame.denials, aims.restrict, isExact);
   const approval =
     useApproval(frame, frame.session, "allowed_session", exactDenial, judgement) ??
     useApproval(frame, frame.permanent, "allowed_permanent", exactDenial, judgement);
   if (approval !== undefined) return approval;
 
-  const denial = exactDenial ?? findAimed(snapshot, frame.denials, aims.restrict);
+  const denial = exactDenial ?? findRestricting(snapshot, frame.denials, aims.restrict);
   trace?.note(frame.index, "denial", denial === undefined ? "miss" : "hit", denial?.id);
   if (denial !== undefined) return makeVerdict("resource_disabled", "denial", { frame: frame.index, refs: [denial.id] });
 
@@ -58,13 +59,14 @@ export function findRule(
   { active, aims }: Judgement,
 ): HostRule | undefined {
   return (
-    findAimed(active.snapshot, own, aims.restrict) ?? findAimed(active.snapshot, everybody, aims.restrict)
+    findRestricting(active.snapshot, own, aims.restrict) ??
+    findRestricting(active.snapshot, everybody, aims.restrict)
   );
 }
 
 function findDeclared(frame: StandingFrame, { active, aims }: Judgement): Verdict | undefined {
   for (const indexed of frame.contracts) {
-    if (findAimed(active.snapshot, indexed.owner, aims.allow) !== undefined) return frame.declared(indexed);
+    if (findAllowing(active.snapshot, indexed.owner, aims.allow) !== undefined) return frame.declared(indexed);
   }
   return undefined;
 }
@@ -77,7 +79,8 @@ function useApproval(
   judgement: Judgement,
 ): Verdict | undefined {
   if (owner === undefined || owner.size === 0) return undefined;
-  const { active, aims, question, trace } = judgement;
+  const { active, question, trace } = judgement;
+  const aims = aimsForApprovals(frame, judgement);
   const counts = (approval: Approval): boolean => exactDenial === undefined || approval.match === "exact";
   const isUnlimited = (approval: Approval): boolean => !isLimited(approval) && counts(approval);
   const isAlive = (approval: Approval): boolean => {
@@ -85,21 +88,31 @@ function useApproval(
     return counts(approval) && isLive(approval, question.nowMs);
   };
   const found =
-    findAimed(active.snapshot, owner, aims.allow, isUnlimited) ?? findAimed(active.snapshot, owner, aims.allow, isAlive);
+    findAllowing(active.snapshot, owner, aims, isUnlimited) ?? findAllowing(active.snapshot, owner, aims, isAlive);
   const step = code === "allowed_session" ? "session_approval" : "permanent_approval";
   if (trace !== undefined) {
-    const barred = found ?? findAimed(active.snapshot, owner, aims.allow);
+    const barred = found ?? findAllowing(active.snapshot, owner, judgement.aims.allow);
     trace.note(frame.index, step, found !== undefined ? "hit" : barred !== undefined ? "barred" : "miss", barred?.id);
   }
   if (found === undefined) return undefined;
   return makeVerdict(code, step, { frame: frame.index, refs: [found.id], limited: isLimited(found) });
 }
 
+/** Where a denial covers one form of an executable, approvals of the other form do not count. */
+function aimsForApprovals(frame: StandingFrame, { active, aims }: Judgement): readonly Aim[] {
+  if (!aims.isTwin || frame.denials === undefined) return aims.allow;
+  return aims.allow.filter((aim) => {
+    const others = aims.restrict.filter((other) => other !== aim);
+    return findRestricting(active.snapshot, frame.denials, others) === undefined;
+  });
+}
+
 function allowedByHost(frame: StandingFrame, judgement: Judgement): Verdict | undefined {
   const { active, aims, question, trace } = judgement;
   const { snapshot } = active;
   const rule =
-    findAimed(snapshot, frame.allowRules, aims.allow) ?? findAimed(snapshot, snapshot.allowRules.everybody, aims.allow);
+    findAllowing(snapshot, frame.allowRules, aims.allow) ??
+    findAllowing(snapshot, snapshot.allowRules.everybody, aims.allow);
   trace?.note(frame.index, "allow_rules", rule === undefined ? "miss" : "hit", rule?.id);
   if (rule !== undefined) return makeVerdict("allowed_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
   if (question.hook?.answer === "allow") {

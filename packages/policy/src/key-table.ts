@@ -37,8 +37,8 @@ export class KeyTable {
   #free = -1;
   /** Four numbers an entry, side by side so that one is read with the others; see the offsets above. */
   #fields = new Int32Array(8 * FIELDS);
-  readonly #text: string[] = [];
-  readonly #value: unknown[] = [];
+  /** Text and value of each entry, side by side for the same reason. */
+  readonly #refs: unknown[] = [];
 
   constructor(seed: HashSeed, hashedPart: HashedPart) {
     this.#seed = seed;
@@ -56,8 +56,8 @@ export class KeyTable {
     this.#fields[entry * FIELDS + OWNER] = owner;
     this.#fields[entry * FIELDS + TAG] = tag;
     this.#fields[entry * FIELDS + PORT] = port;
-    this.#text[entry] = text;
-    this.#value[entry] = value;
+    this.#refs[entry * 2] = text;
+    this.#refs[entry * 2 + 1] = value;
     const hash = this.#hashOf(entry);
     const same = this.#slotOf(hash, owner, tag, port, text);
     if (same >= 0) {
@@ -78,7 +78,7 @@ export class KeyTable {
     if (slot < 0) return false;
     let before = -1;
     for (let entry = (this.#slots[slot * 2 + 1] as number) - 1; entry >= 0; entry = this.#nextOf(entry)) {
-      if (this.#value[entry] === value) {
+      if (this.#refs[entry * 2 + 1] === value) {
         this.#unlink(slot, before, entry);
         return true;
       }
@@ -111,14 +111,18 @@ export class KeyTable {
       if (mark < 0 || slots[slot * 2] !== hash) continue;
       let entry = mark - 1;
       if (!this.#hasNumbers(entry, owner, tag, port)) continue;
-      const own = this.#text[entry] as string;
+      const own = this.#textOf(entry);
       if (own.length !== end - start || !text.startsWith(own, start)) continue;
       for (; entry >= 0; entry = this.#nextOf(entry)) {
-        const value = this.#value[entry];
+        const value = this.#refs[entry * 2 + 1];
         if (accept === undefined || accept(value as never)) return value;
       }
       return undefined;
     }
+  }
+
+  #textOf(entry: number): string {
+    return this.#refs[entry * 2] as string;
   }
 
   #nextOf(entry: number): number {
@@ -136,7 +140,7 @@ export class KeyTable {
     const owner = this.#fields[at + OWNER] as number;
     const tag = this.#fields[at + TAG] as number;
     const port = this.#fields[at + PORT] as number;
-    return hashEntry(hashText(this.#hashedPart(tag, this.#text[entry] as string), this.#key), owner, tag, port, this.#key);
+    return hashEntry(hashText(this.#hashedPart(tag, this.#textOf(entry)), this.#key), owner, tag, port, this.#key);
   }
 
   #slotOf(hash: number, owner: number, tag: number, port: number, text: string): number {
@@ -146,7 +150,7 @@ export class KeyTable {
       if (mark === 0) return -1;
       if (mark < 0 || this.#slots[slot * 2] !== hash) continue;
       const entry = mark - 1;
-      if (this.#hasNumbers(entry, owner, tag, port) && this.#text[entry] === text) return slot;
+      if (this.#hasNumbers(entry, owner, tag, port) && this.#textOf(entry) === text) return slot;
     }
   }
 
@@ -169,8 +173,8 @@ export class KeyTable {
     if (before >= 0) this.#fields[before * FIELDS + NEXT] = next;
     else this.#slots[slot * 2 + 1] = next >= 0 ? next + 1 : -1;
     if (before < 0 && next < 0) this.#keys--;
-    this.#text[entry] = "";
-    this.#value[entry] = undefined;
+    this.#refs[entry * 2] = "";
+    this.#refs[entry * 2 + 1] = undefined;
     this.#fields[entry * FIELDS + NEXT] = this.#free;
     this.#free = entry;
   }

@@ -7,42 +7,48 @@ import type { Question } from "./question.ts";
 import type { Verdict } from "./verdict.ts";
 
 const GENERATION_MAX = 2048;
-const ASK_KINDS: Readonly<Record<Question["ask"], number>> = { default: 0, explicit: 1, passive: 2 };
+const ASK_COUNT = 3;
 
-class Generations {
-  #young = new Map<string, Verdict>();
-  #old: Map<string, Verdict> | undefined;
-
-  get(target: string): Verdict | undefined {
-    const hit = this.#young.get(target);
-    if (hit !== undefined || this.#old === undefined) return hit;
-    const older = this.#old.get(target);
-    if (older !== undefined) this.set(target, older);
-    return older;
-  }
-
-  set(target: string, verdict: Verdict): void {
-    if (this.#young.size >= GENERATION_MAX) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(target, verdict);
-  }
-}
+type Answers = Map<string, Verdict>;
 
 export class Memo {
-  #slots: (Generations | undefined)[] = [];
+  #young: (Answers | undefined)[] = [];
+  #old: (Answers | undefined)[] = [];
 
   get(pair: number, ask: Question["ask"], target: string): Verdict | undefined {
-    return this.#slots[pair * 3 + ASK_KINDS[ask]]?.get(target);
+    const slot = slotOf(pair, ask);
+    const young = this.#young[slot];
+    if (young === undefined) return undefined;
+    const hit = young.get(target);
+    return hit !== undefined || this.#old[slot] === undefined ? hit : this.#rescue(slot, target);
   }
 
   set(pair: number, ask: Question["ask"], target: string, verdict: Verdict): void {
-    const slot = pair * 3 + ASK_KINDS[ask];
-    (this.#slots[slot] ??= new Generations()).set(target, verdict);
+    this.#put(slotOf(pair, ask), target, verdict);
   }
 
   clear(): void {
-    this.#slots = Array.from({ length: RESOURCE_OPERATIONS.length * 3 }, () => undefined);
+    this.#young = Array.from({ length: RESOURCE_OPERATIONS.length * ASK_COUNT }, () => undefined);
+    this.#old = [...this.#young];
   }
+
+  #rescue(slot: number, target: string): Verdict | undefined {
+    const hit = this.#old[slot]?.get(target);
+    if (hit !== undefined) this.#put(slot, target, hit);
+    return hit;
+  }
+
+  #put(slot: number, target: string, verdict: Verdict): void {
+    const young = this.#young[slot];
+    if (young !== undefined && young.size < GENERATION_MAX) {
+      young.set(target, verdict);
+      return;
+    }
+    this.#old[slot] = young;
+    this.#young[slot] = new Map([[target, verdict]]);
+  }
+}
+
+function slotOf(pair: number, ask: Question["ask"]): number {
+  return pair * ASK_COUNT + (ask === "default" ? 0 : ask === "explicit" ? 1 : 2);
 }

@@ -27,6 +27,9 @@ const DEEPEST_BIT = 31;
 
 type Accept<T> = ((value: T) => boolean) | undefined;
 
+/** Whether what is looked for would allow or restrict; in doubt the one does not match, and the other does. */
+export type Side = "allow" | "restrict";
+
 /** Whose patterns they are: a contract's, a subject's in one scope, everybody's. Held by callers, made by the table. */
 export class Owner<T> {
   declare readonly valueType: T;
@@ -78,14 +81,14 @@ export class PatternTable {
   }
 
   /** The value of the narrowest pattern of this owner that covers the probe and that `accept` takes. */
-  find<T>(owner: Owner<T>, pair: number, probe: Probe, accept?: Accept<T>): T | undefined {
+  find<T>(owner: Owner<T>, pair: number, probe: Probe, side: Side, accept?: Accept<T>): T | undefined {
     if (owner.kinds === 0) return undefined;
     const tag = pair * KIND_COUNT;
     switch (probe.form) {
       case "path":
         return this.#whole(owner, tag, KINDS.path, probe, accept) ?? this.#folder(owner, tag, KINDS.tree, probe, accept);
       case "url":
-        return this.#url(owner, tag, probe, accept);
+        return this.#url(owner, tag, probe, side, accept);
       case "endpoint":
         return this.#endpoint(owner, tag, probe, accept);
       case "unix":
@@ -95,11 +98,12 @@ export class PatternTable {
     }
   }
 
-  #url<T>(owner: Owner<T>, tag: number, probe: Probe, accept: Accept<T>): T | undefined {
+  #url<T>(owner: Owner<T>, tag: number, probe: Probe, side: Side, accept: Accept<T>): T | undefined {
+    const hasFolders = side === "restrict" || !probe.isAmbiguous;
     return (
       this.#whole(owner, tag, KINDS.url, probe, accept) ??
       this.#withoutQuery(owner, tag, probe, accept) ??
-      this.#folder(owner, tag, KINDS.url_prefix, probe, accept) ??
+      (hasFolders ? this.#folder(owner, tag, KINDS.url_prefix, probe, accept) : undefined) ??
       this.#host(owner, tag, probe.secure ? SECURE_ORIGIN : KINDS.origin, probe.port, probe, accept) ??
       this.#host(owner, tag, KINDS.host_port, probe.port, probe, accept) ??
       this.#host(owner, tag, KINDS.host, 0, probe, accept)

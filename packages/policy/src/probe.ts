@@ -7,6 +7,8 @@ import { type HashKey, hashStep } from "./seeded-hash.ts";
 
 const SLASH = 0x2f;
 const QUESTION_MARK = 0x3f;
+const PERCENT = 0x25;
+const BACKSLASH = 0x5c;
 
 export class Probe {
   form: Target["form"] = "path";
@@ -22,6 +24,8 @@ export class Probe {
   pathHash = 0;
   pathEnd = 0;
   fullHash = 0;
+  /** The path can be read in two ways, so a folder that allows does not cover it; one that restricts does. */
+  isAmbiguous = false;
   /** Folder prefixes, the widest first: lengths and hashes. */
   folders = 0;
   folderEnds = new Int32Array(64);
@@ -30,6 +34,7 @@ export class Probe {
   aim(target: Target, key: HashKey): void {
     this.form = target.form;
     this.folders = 0;
+    this.isAmbiguous = false;
     switch (target.form) {
       case "url": {
         const url = foldUrl(target);
@@ -38,7 +43,8 @@ export class Probe {
         this.hostEnd = this.hostStart + url.host.length;
         this.port = url.port;
         this.secure = url.scheme === "https";
-        this.#walkUrl(key, !isAmbiguousPath(url.path));
+        // WHY: almost every path is plain, and the walk has seen each character already.
+        if (this.#walkUrl(key)) this.isAmbiguous = isAmbiguousPath(url.path);
         return;
       }
       case "endpoint":
@@ -69,20 +75,24 @@ export class Probe {
     return hash;
   }
 
-  #walkUrl(key: HashKey, folders: boolean): void {
+  /** Says whether the path holds a character that can make it ambiguous. */
+  #walkUrl(key: HashKey): boolean {
     const { text } = this;
     this.hostHash = this.#walk(this.hostStart, this.hostEnd, key.start, key);
     let hash = this.hostHash;
     let index = this.hostEnd;
+    let isSuspect = false;
     for (; index < text.length; index++) {
       const code = text.charCodeAt(index);
       if (code === QUESTION_MARK) break;
       hash = hashStep(hash, code, key.multiplier);
-      if (code === SLASH && folders) this.#addFolder(index + 1, hash);
+      if (code === SLASH) this.#addFolder(index + 1, hash);
+      else if (code === PERCENT || code === BACKSLASH) isSuspect = true;
     }
     this.pathEnd = index;
     this.pathHash = hash;
     this.fullHash = index === text.length ? hash : this.#walk(index, text.length, hash, key);
+    return isSuspect;
   }
 
   /** A tree is named without its trailing slash, so the prefix before each slash is a candidate, and the whole path. */

@@ -96,12 +96,29 @@ export function foldUrl(target: UrlTarget): UrlTarget {
   return { ...folded, text: urlText(folded) as UrlTarget["text"] };
 }
 
-/** Whether a path holds encoded slashes, backslashes or dot segments, which prefix patterns cannot judge. */
+const DECODING_ROUNDS_MAX = 8;
+
+/**
+ * Whether a path holds a backslash, an encoded slash or backslash, or a segment that decodes to `.` or `..`, at any
+ * depth of encoding: what prefix patterns cannot judge, because servers disagree on it.
+ */
 export function isAmbiguousPath(path: string): boolean {
-  // WHY: most paths hold neither character; the regular expressions run only where one is there.
-  if (!path.includes("%") && !path.includes("\\")) return false;
-  if (/\\|%(?:25)*(?:2f|5c)/i.test(path)) return true;
-  return path.split("/").some((segment) => /^\.{1,2}$/.test(segment.replace(/%(?:25)*2e/gi, ".")));
+  if (path.includes("\\")) return true;
+  let decoded = path;
+  for (let round = 0; decoded.includes("%"); round++) {
+    const next = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => decodedCharacter(hex));
+    if (next === decoded) break;
+    if (round === DECODING_ROUNDS_MAX || next.includes(DECODED_SEPARATOR)) return true;
+    decoded = next;
+  }
+  return decoded !== path && /(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded);
+}
+
+const DECODED_SEPARATOR = "\uffff";
+
+function decodedCharacter(hex: string): string {
+  const character = String.fromCharCode(Number.parseInt(hex, 16));
+  return character === "/" || character === "\\" ? DECODED_SEPARATOR : character;
 }
 
 function networkPattern(target: NetworkTarget): Pattern {

@@ -19,6 +19,7 @@ import {
   parseAccess,
   parseHost,
   parseSubject,
+  whatwgUrl,
 } from "@sallyport/contract";
 import { type Arbitrary, integer, noShrink } from "fast-check";
 import type {
@@ -35,7 +36,6 @@ import type {
   Question,
 } from "../question.ts";
 import type { World } from "./reference-decide.ts";
-import { parseUrl } from "./reference-match.ts";
 
 export interface Case {
   readonly world: World;
@@ -62,13 +62,14 @@ export function arbitraryCase(): Arbitrary<Case> {
   return noShrink(integer({ min: 0, max: 0xffffffff })).map((seed) => makeCase(prng(seed)));
 }
 
-// --- Pools --------------------------------------------------------------------------------------------------
+// --- Pools ---------------------------------------------------------------------------------------
 
 const NOW_MS = 1_800_000_000_000;
 
 const SUBJECTS: readonly Subject[] = [
   subject("module", "system"),
   subject("module", "system"),
+  subject("core", "core"),
   subject("core", "core"),
   subject("module", "mail"),
   subject("engine", "whisper"),
@@ -209,7 +210,7 @@ const ASKS = ["default", "explicit", "passive"] as const;
 
 type Target = Access["target"];
 
-// --- One case -----------------------------------------------------------------------------------------------
+// --- One case ------------------------------------------------------------------------------------
 
 export function makeCase(random: Random): Case {
   const topic = makeTopic(random);
@@ -234,7 +235,7 @@ function makeWorld(
   return {
     contracts: CONTRACT_IDS.map((id) => makeContract(random, topic, id)),
     registrations: distinct(cast)
-      .filter(() => chance(random, 0.6))
+      .filter(() => chance(random, 0.8))
       .map((registered) => ({ subject: registered, contracts: [pick(random, CONTRACT_IDS)] })),
     rules: times(random, 0, 3, (index) => makeRule(random, topic, someone, index)),
     builtins: chance(random, 0.08) ? [{ id: "b-topic", ...declare(random, topic) }] : BUILTINS,
@@ -327,14 +328,20 @@ function makeQuestion(
   return {
     access,
     ...("ok" in access ? {} : makeSurroundings(random, access)),
-    ...(chance(random, 0.25)
-      ? { named: pick(random, chance(random, 0.6) ? near : [...cast, ...SUBJECTS]) }
-      : {}),
+    ...makeNamed(random, cast, near),
     ask: pick(random, ASKS),
     ...(chance(random, 0.15) ? { hook: makeAnswer(random, "hook-1") } : {}),
     ...(chance(random, 0.5) ? { classifier: makeAnswer(random, "classifier-1") } : {}),
     nowMs: NOW_MS,
   };
+}
+
+/** Host code names subjects more often than others do, and mostly such as are not on the chain. */
+function makeNamed(random: Random, cast: readonly Subject[], near: readonly Subject[]): Partial<Question> {
+  const isHostCode = near.at(-1)?.type === "core";
+  if (!chance(random, isHostCode ? 0.6 : 0.2)) return {};
+  if (chance(random, isHostCode ? 0.2 : 0.7)) return { named: pick(random, near) };
+  return { named: pick(random, chance(random, 0.8) ? cast : SUBJECTS) };
 }
 
 function makeAnswer(random: Random, ref: string): HookAnswer {
@@ -372,7 +379,7 @@ const CROWDS = [63, 64].map((count) =>
   Array.from({ length: count }, (_, index) => host(`n${index}.example`)),
 );
 
-// --- Topics: what all targets of a case are derived from ----------------------------------------------------
+// --- Topics: what all targets of a case are derived from -----------------------------------------
 
 type Topic = NetworkTopic | FileTopic | ProgramTopic;
 
@@ -546,7 +553,7 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf("/")));
 }
 
-// --- Small tools --------------------------------------------------------------------------------------------
+// --- Small tools ---------------------------------------------------------------------------------
 
 /** Raw texts come from small pools, so that each is parsed once. */
 const PARSED = new Map<unknown, Map<unknown, Map<unknown, Access | Fault>>>();
@@ -556,7 +563,7 @@ function parse(raw: { resourceType: unknown; operation: unknown; target: unknown
   const byTarget = inner(byOperation, raw.operation);
   const known = byTarget.get(raw.target);
   if (known !== undefined) return known;
-  const parsed = parseAccess(raw, parseUrl);
+  const parsed = parseAccess(raw, whatwgUrl);
   const access = parsed.ok ? parsed.value : parsed;
   byTarget.set(raw.target, access);
   return access;
@@ -583,7 +590,7 @@ function subject(type: string, name: string): Subject {
 }
 
 function host(text: string): Host {
-  const parsed = parseHost(text, parseUrl);
+  const parsed = parseHost(text, whatwgUrl);
   if (parsed === undefined) throw new Error(`not a host: ${text}`);
   return parsed;
 }

@@ -78,7 +78,7 @@ export function referenceDecide(world: World, context: Context, question: Questi
   if (question.hook?.answer === "deny") return verdict("denied_rule", active);
 
   // Point 7: each frame in turn; the first that is not allowed is the answer.
-  // Point 17: `observe` lets through what is asked or refused by the mode, and goes on looking for what is not.
+  // Point 17: `observe` lets through what is asked or refused by the mode, and goes on looking.
   let observed = planned;
   const answers: FrameAnswer[] = [];
   for (const { frame, report, mute } of passing) {
