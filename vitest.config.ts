@@ -7,7 +7,9 @@ import { defineConfig } from "vitest/config";
 const PURE = new Set(["contract", "policy"]);
 
 const root = fileURLToPath(new URL(".", import.meta.url));
-const packages = readdirSync(`${root}packages`).filter((name) => existsSync(`${root}packages/${name}/package.json`));
+const packages = readdirSync(`${root}packages`).filter((name) =>
+  existsSync(`${root}packages/${name}/package.json`),
+);
 
 /** Packages are tested from source: the `source` condition of their exports comes first. */
 const conditions = ["source", "module", "node", "development|production"];

@@ -24,7 +24,9 @@ export async function obtainNode(line) {
   const version = NODES[line];
   const platform = `${process.platform}-${process.arch}`;
   if (!Object.hasOwn(PACKAGES, platform)) {
-    throw new Error(`no pinned Node for \`${platform}\`: run the tests on linux-x64, linux-arm64 or darwin-arm64`);
+    throw new Error(
+      `no pinned Node for \`${platform}\`: run the tests on linux-x64, linux-arm64 or darwin-arm64`,
+    );
   }
   const name = PACKAGES[/** @type {keyof typeof PACKAGES} */ (platform)];
   // WHY: one folder per tool; a second install without saving into the same folder removes the first.
@@ -42,7 +44,14 @@ export async function obtainNode(line) {
 async function install(folder, spec) {
   heading(`obtaining ${spec} ${dim("(kept in the cache folder)")}`);
   mkdirSync(folder, { recursive: true });
-  const quiet = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const code = await run("npm", ["install", "--prefix", folder, ...quiet, spec], { cwd: folder });
+  const quiet = [
+    "--no-save",
+    "--no-package-lock",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
+  const code = await run("npm", ["install", "--prefix", folder, ...quiet, spec], { cwd: folder, stdout: 2 });
   if (code !== 0) throw new Error(`could not obtain \`${spec}\`: see what npm printed above`);
 }

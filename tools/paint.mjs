@@ -22,9 +22,9 @@ export function duration(ms) {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
-/** One stage of a longer command begins. @param {string} text */
+/** One stage of a longer command begins. On stderr: what a command prints for machines stays clean. @param {string} text */
 export function heading(text) {
-  console.log(`${cyan("▸")} ${bold(text)}`);
+  console.error(`${cyan("▸")} ${bold(text)}`);
 }
 
 /** @param {string} text @param {string} [prefix] */

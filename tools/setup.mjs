@@ -9,10 +9,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { dim, duration, heading } from "./paint.mjs";
 
 /**
- * @typedef {{ cwd?: string, env?: Record<string, string | undefined>, nodeBin?: string | undefined }} RunOptions
+ * @typedef {{ cwd?: string, env?: Record<string, string | undefined>, nodeBin?: string | undefined, stdout?: 1 | 2 }} RunOptions
  * `nodeBin` is the folder of the Node to use; it goes first on PATH so that child processes use it as well.
  */
 
@@ -47,7 +48,7 @@ export function run(command, args, options = {}) {
     const child = spawn(command, args, {
       cwd: options.cwd ?? root,
       env: environment(options),
-      stdio: "inherit",
+      stdio: [0, options.stdout ?? 1, 2],
     });
     child.on("error", (error) => {
       console.error(`cannot start \`${command}\`: ${error.message}`);
@@ -79,7 +80,9 @@ export function capture(command, args, options = {}) {
     child.on("error", (error) => {
       resolve({ code: 1, stdout, output: `${output}cannot start \`${command}\`: ${error.message}\n` });
     });
-    child.on("close", (code) => resolve({ code: code ?? 1, stdout, output }));
+    child.on("close", (code) => {
+      resolve({ code: code ?? 1, stdout, output: stripVTControlCharacters(output) });
+    });
   });
 }
 
@@ -95,13 +98,16 @@ export async function ensureFolderInstalled(folder) {
   const started = performance.now();
   const name = relative(root, folder) || "the workspace";
   heading(`installing the dependencies of ${name} ${dim("(npm ci)")}`);
-  const code = await run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
+  const code = await run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: folder,
+    stdout: 2,
+  });
   if (code !== 0) {
     console.error(`could not install the dependencies of ${name}: run \`npm ci\` in it to see why`);
     process.exit(1);
   }
   writeFileSync(stampFile(folder), lockHash(folder));
-  console.log(dim(`  installed in ${duration(performance.now() - started)}`));
+  console.error(dim(`  installed in ${duration(performance.now() - started)}`));
 }
 
 /** @param {string} folder */
@@ -119,7 +125,8 @@ function isInstalled(folder) {
   if (!existsSync(installed)) return false;
   const stamp = stampFile(folder);
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lockHash(folder)) return true;
-  if (!holdsEverything(readPackages(installed), readPackages(join(folder, "package-lock.json")))) return false;
+  if (!holdsEverything(readPackages(installed), readPackages(join(folder, "package-lock.json"))))
+    return false;
   writeFileSync(stamp, lockHash(folder));
   return true;
 }

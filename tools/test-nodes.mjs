@@ -19,10 +19,14 @@ async function testOn(line) {
 
 /** @param {readonly Row[]} rows */
 function printTable(rows) {
-  console.log(bold(`  ${"Node".padEnd(10)}${"passed".padStart(8)}${"failed".padStart(8)}${"time".padStart(14)}`));
+  console.log(
+    bold(`  ${"Node".padEnd(10)}${"passed".padStart(8)}${"failed".padStart(8)}${"time".padStart(14)}`),
+  );
   for (const { version, ms, tally } of rows) {
     const numbers = String(tally.passed).padStart(8) + String(tally.failed).padStart(8);
-    console.log(`${tally.failed === 0 ? tick : cross} ${version.padEnd(10)}${numbers}${duration(ms).padStart(14)}`);
+    console.log(
+      `${tally.failed === 0 ? tick : cross} ${version.padEnd(10)}${numbers}${duration(ms).padStart(14)}`,
+    );
   }
 }
 

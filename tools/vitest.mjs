@@ -32,20 +32,28 @@ export async function runVitest({ args = [], projects = [], nodeBin, filtered = 
 }
 
 /**
- * A run that failed without a failed test (a file that does not load, an unhandled rejection) counts as one failure,
- * and so does a test that did not run: where a machine cannot run a test, the run fails.
- * @param {number} code
- * @param {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number } | undefined} report
- * @param {boolean} filtered
+ * @typedef {object} Report the part of vitest's JSON report that is counted
+ * @property {number} numPassedTests
+ * @property {number} numFailedTests
+ * @property {number} numPendingTests
+ * @property {number} numTodoTests
+ * @property {readonly { status: string, assertionResults: readonly { status: string }[] }[]} testResults one per file
+ */
+
+/**
+ * Beside failed tests these count as failures: a file that did not load, a test that did not run (where a machine
+ * cannot run a test, the run fails), and a run that failed for any other reason.
+ * @param {number} code @param {Report | undefined} report @param {boolean} filtered whether the caller chose the tests
+ * @returns {import("./tally.mjs").Tally}
  */
 export function count(code, report, filtered) {
   if (report === undefined) return { passed: 0, failed: 1 };
-  const passed = report.numPassedTests;
-  let failed = report.numFailedTests;
-  const skipped = filtered ? 0 : report.numPendingTests + report.numTodoTests;
-  if (skipped > 0) {
-    console.error(`${skipped} tests did not run: a test passes or fails, it is never skipped`);
-    failed += skipped;
-  }
-  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed };
+  const notLoaded = report.testResults.filter(
+    ({ status, assertionResults }) =>
+      status === "failed" && assertionResults.every((assertion) => assertion.status !== "failed"),
+  ).length;
+  const notRun = filtered ? 0 : report.numPendingTests + report.numTodoTests;
+  if (notRun > 0) console.error(`${notRun} tests did not run: a test passes or fails, it is never skipped`);
+  const failed = report.numFailedTests + notLoaded + notRun;
+  return { passed: report.numPassedTests, failed: code !== 0 && failed === 0 ? 1 : failed };
 }

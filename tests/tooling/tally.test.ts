@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { sum } from "../../tools/tally.mjs";
 import { count } from "../../tools/vitest.mjs";
 
-const report = { numPassedTests: 3, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
+const report = { numPassedTests: 3, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] };
 
 describe("the closing line", () => {
   it("counts what vitest reports", () => {
@@ -12,6 +12,15 @@ describe("the closing line", () => {
 
   it("counts a run that failed without a failed test", () => {
     expect(count(1, report, false)).toEqual({ passed: 3, failed: 1 });
+  });
+
+  it("counts a file that did not load, beside failed tests", () => {
+    const testResults = [
+      { status: "passed", assertionResults: [{ status: "passed" }] },
+      { status: "failed", assertionResults: [{ status: "failed" }] },
+      { status: "failed", assertionResults: [] },
+    ];
+    expect(count(1, { ...report, numFailedTests: 1, testResults }, false)).toEqual({ passed: 3, failed: 2 });
   });
 
   it("counts a run that left no report as failed", () => {

@@ -2,7 +2,7 @@
 /** Purpose: the layer table of the house as data. CONTRIBUTING.md shows it; check-layers.mjs enforces it. */
 
 /** Which packages each package may import. A request walks down this list once and never back up. */
-export const MAY_IMPORT = Object.freeze({
+const LAYERS = {
   contract: [],
   policy: ["contract"],
   context: ["contract"],
@@ -16,11 +16,10 @@ export const MAY_IMPORT = Object.freeze({
   server: ["contract", "policy", "store", "service", "runtime"],
   console: ["contract", "client"],
   adapters: ["contract", "runtime", "client"],
-  sallyport: [
-    ...["contract", "policy", "context", "gate", "store", "service", "client", "runtime", "guard", "sandbox"],
-    ...["server", "console", "adapters"],
-  ],
-});
+};
+
+/** The one package that people install stands on all of them. */
+export const MAY_IMPORT = Object.freeze({ ...LAYERS, sallyport: Object.keys(LAYERS) });
 
 /** Packages that may use only these names from npm; every other package uses what its package.json declares. */
 export const ONLY_FROM_NPM = Object.freeze({ contract: ["zod", "ipaddr.js"], policy: [] });

@@ -1,7 +1,15 @@
 // @ts-check
 /** Purpose: the layer rules. Pure: imports and manifests in, violations out. */
 import { posix } from "node:path";
-import { ENGINES, MAY_IMPORT, ONLY_FROM_NPM, PURE, TEST_FILE, TEST_TOOLS, packageName } from "./layer-table.mjs";
+import {
+  ENGINES,
+  MAY_IMPORT,
+  ONLY_FROM_NPM,
+  PURE,
+  TEST_FILE,
+  TEST_TOOLS,
+  packageName,
+} from "./layer-table.mjs";
 
 /**
  * @typedef {import("./cruise.mjs").Import} Import
@@ -22,7 +30,7 @@ const folderOf = (file) => /^packages\/([^/]+)\//.exec(file)?.[1];
 const npmName = (specifier) => specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 
 /** @param {string} folder @param {string} other */
-const mayImport = (folder, other) => folder === other || Boolean(rows[folder]?.includes(other));
+const mayImport = (folder, other) => folder === other || (rows[folder]?.includes(other) ?? false);
 
 /** @param {readonly Module[]} modules @param {readonly string[]} files @returns {Violation[]} */
 export function judgeCoverage(modules, files) {
@@ -44,21 +52,28 @@ export function judgeManifests(packages) {
   return packages.flatMap(({ folder, name, declaredForTests }) => {
     const where = `packages/${folder}/package.json`;
     if (!Object.hasOwn(rows, folder)) {
-      return [{ rule: "unknown-package", where, message: `\`${folder}\` has no row in the layer table: add one` }];
+      return [
+        { rule: "unknown-package", where, message: `\`${folder}\` has no row in the layer table: add one` },
+      ];
     }
     if (name !== packageName(folder)) {
-      return [{ rule: "package-name", where, message: `is named \`${name}\`, expected \`${packageName(folder)}\`` }];
+      return [
+        { rule: "package-name", where, message: `is named \`${name}\`, expected \`${packageName(folder)}\`` },
+      ];
     }
     return [...declaredForTests].flatMap((dependency) => {
       const other = folders.get(dependency);
       const legal = other === undefined ? isNpmNameLegal(folder, dependency) : mayImport(folder, other);
-      return legal ? [] : [{ rule: "declared-outside-row", where, message: `may not depend on \`${dependency}\`` }];
+      return legal
+        ? []
+        : [{ rule: "declared-outside-row", where, message: `may not depend on \`${dependency}\`` }];
     });
   });
 }
 
 /** @param {string} folder @param {string} name */
-const isNpmNameLegal = (folder, name) => !Object.hasOwn(npmNames, folder) || Boolean(npmNames[folder]?.includes(name));
+const isNpmNameLegal = (folder, name) =>
+  !Object.hasOwn(npmNames, folder) || (npmNames[folder]?.includes(name) ?? false);
 
 /** @param {readonly Module[]} modules @param {readonly Package[]} packages @returns {Violation[]} */
 export function judgeImports(modules, packages) {
@@ -82,10 +97,16 @@ function judgeImport(source, found, own, byFolder) {
   const isTest = TEST_FILE.test(source);
   if (found.coreModule) {
     if (isTest || !PURE.includes(own.folder)) return undefined;
-    return ["node-built-in", `\`${own.folder}\` is pure and may not import the Node built-in \`${specifier}\``];
+    return [
+      "node-built-in",
+      `\`${own.folder}\` is pure and may not import the Node built-in \`${specifier}\``,
+    ];
   }
   const targetFolder = /(?:^|\/)node_modules\//.test(resolved) ? undefined : folderOf(resolved);
-  if (/^\.{0,2}\//.test(specifier) && (found.couldNotResolve ? leaves(source, specifier) : targetFolder !== own.folder)) {
+  if (
+    /^\.{0,2}\//.test(specifier) &&
+    (found.couldNotResolve ? leaves(source, specifier) : targetFolder !== own.folder)
+  ) {
     return ["relative-import", `imports \`${specifier}\` by path: packages import each other by name`];
   }
   const other = targetFolder === undefined ? undefined : byFolder.get(targetFolder);
@@ -95,7 +116,8 @@ function judgeImport(source, found, own, byFolder) {
 }
 
 /** @param {string} source @param {string} specifier */
-const leaves = (source, specifier) => folderOf(posix.join(posix.dirname(source), specifier)) !== folderOf(source);
+const leaves = (source, specifier) =>
+  folderOf(posix.join(posix.dirname(source), specifier)) !== folderOf(source);
 
 /**
  * @param {string} specifier @param {string} resolved @param {Package} own @param {Package} other @param {boolean} isTest
@@ -106,7 +128,10 @@ function judgePackageImport(specifier, resolved, own, other, isTest) {
     return ["forbidden-import", `\`${own.folder}\` may not import \`${other.folder}\` (\`${specifier}\`)`];
   }
   if (own.folder === ENGINES.hiddenFrom && ENGINES.files.test(resolved)) {
-    return ["engine-import", `\`${own.folder}\` sees the port of the store, not an engine (\`${specifier}\`)`];
+    return [
+      "engine-import",
+      `\`${own.folder}\` sees the port of the store, not an engine (\`${specifier}\`)`,
+    ];
   }
   if (!other.frontDoors.has(resolved)) {
     return ["deep-import", `\`${specifier}\` goes past the exports of \`${other.name}\``];

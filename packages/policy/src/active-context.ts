@@ -47,7 +47,10 @@ export class StandingFrame {
   declared(indexed: IndexedContract): Verdict {
     let verdict = this.#sandbox.get(indexed);
     if (verdict === undefined) {
-      verdict = makeVerdict("allowed_sandbox", "manifest", { frame: this.index, refs: [indexed.contract.id] });
+      verdict = makeVerdict("allowed_sandbox", "manifest", {
+        frame: this.index,
+        refs: [indexed.contract.id],
+      });
       this.#sandbox.set(indexed, verdict);
     }
     return verdict;

@@ -2,11 +2,18 @@
  * Where a question aims. The same resource may be named in several ways (an address for a name, a path for a
  * program); what may allow is compared with the narrow list, what restricts with the wide one.
  */
-import { type Access, type Host, type Target, isIpLiteral, isLocalAddress, pairIndex, withHost } from "@sallyport/contract";
-import type { Owner, Side } from "./pattern-table.ts";
+import {
+  type Access,
+  type Host,
+  type Target,
+  isIpLiteral,
+  isLocalAddress,
+  pairIndex,
+  withHost,
+} from "@sallyport/contract";
+import type { Owner, PatternTable, Side } from "./pattern-table.ts";
 import { Probe } from "./probe.ts";
 import type { Question } from "./question.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 export const ALIASES_MAX = 64;
 
@@ -22,86 +29,94 @@ export interface Aims {
   readonly isTwin: boolean;
 }
 
-export function takeAim(snapshot: Snapshot, access: Access, question: Question): Aims {
-  const key = snapshot.table.hashKey;
-  const { ownAim: own, ownAims } = snapshot;
-  own.pair = pairIndex(access.resourceType, access.operation);
-  own.probe.aim(access.target, key);
-  if (question.address === undefined && question.aliases === undefined && question.twin === undefined) return ownAims;
-  const aimAt = (target: Target, pair: number): Aim => {
+/** Aims at targets through one table. Its scratch is used again for every check, and belongs to the one under way. */
+export class Aimer {
+  readonly #table: PatternTable;
+  readonly #own: Aim = { pair: -1, probe: new Probe() };
+  readonly #ownAims: Aims = { allow: [this.#own], restrict: [this.#own], isTwin: false };
+
+  constructor(table: PatternTable) {
+    this.#table = table;
+  }
+
+  take(access: Access, question: Question): Aims {
+    const own = this.#own;
+    own.pair = pairIndex(access.resourceType, access.operation);
+    own.probe.aim(access.target, this.#table.hashKey);
+    const isPlain =
+      question.address === undefined && question.aliases === undefined && question.twin === undefined;
+    return isPlain ? this.#ownAims : this.#takeMore(access, question);
+  }
+
+  /** The first value of an owner that covers one of the aims and would allow. */
+  findAllowing<T>(
+    owner: Owner<T> | undefined,
+    aims: readonly Aim[],
+    accept?: (value: T) => boolean,
+  ): T | undefined {
+    return this.#find(owner, aims, "allow", accept);
+  }
+
+  /** The first value of an owner that covers one of the aims and would restrict. */
+  findRestricting<T>(
+    owner: Owner<T> | undefined,
+    aims: readonly Aim[],
+    accept?: (value: T) => boolean,
+  ): T | undefined {
+    return this.#find(owner, aims, "restrict", accept);
+  }
+
+  #find<T>(
+    owner: Owner<T> | undefined,
+    aims: readonly Aim[],
+    side: Side,
+    accept: ((value: T) => boolean) | undefined,
+  ): T | undefined {
+    if (owner === undefined || owner.size === 0) return undefined;
+    for (const aim of aims) {
+      const found = this.#table.find(owner, aim.pair, aim.probe, side, accept);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #takeMore(access: Access, question: Question): Aims {
+    const { target } = access;
+    if (target.form === "url" || target.form === "endpoint") {
+      const { pair } = this.#own;
+      return this.#aimAtHosts(target.host, question, (host) => this.#aimAt(withHost(target, host), pair));
+    }
+    const { twin } = question;
+    if (twin === undefined || !isTwin(access, twin)) return this.#ownAims;
+    const both = [this.#own, this.#aimAt(twin.target, pairIndex(twin.resourceType, twin.operation))];
+    return {
+      allow: access.resourceType === "system_dependency" ? both : [this.#own],
+      restrict: both,
+      isTwin: true,
+    };
+  }
+
+  #aimAtHosts(host: Host, { address, aliases = [] }: Question, aimAt: (host: Host) => Aim): Aims {
+    const own = this.#own;
+    if (isIpLiteral(host)) {
+      const all = [own, ...aliases.slice(0, ALIASES_MAX).map(aimAt)];
+      // INVARIANT: a name never opens a local address; only a rule that names the address does.
+      return { allow: isLocalAddress(host) ? [own] : all, restrict: all, isTwin: false };
+    }
+    if (address === undefined) return this.#ownAims;
+    const dialled = aimAt(address);
+    return { allow: [isLocalAddress(address) ? dialled : own], restrict: [own, dialled], isTwin: false };
+  }
+
+  #aimAt(target: Target, pair: number): Aim {
     const probe = new Probe();
-    probe.aim(target, key);
+    probe.aim(target, this.#table.hashKey);
     return { pair, probe };
-  };
-  const { target } = access;
-  if (access.resourceType === "network") {
-    return target.form === "url" || target.form === "endpoint"
-      ? aimAtHosts(own, target.host, question, (host) => aimAt(withHost(target, host), own.pair))
-      : ownAims;
   }
-  const { twin } = question;
-  if (twin === undefined || !isTwin(access, twin)) return ownAims;
-  const both = [own, aimAt(twin.target, pairIndex(twin.resourceType, twin.operation))];
-  return { allow: access.resourceType === "system_dependency" ? both : [own], restrict: both, isTwin: true };
 }
 
-/** The aim of a plain question; a snapshot keeps one and uses it again for every check. */
-export function makeOwnAims(): { readonly ownAim: Aim; readonly ownAims: Aims } {
-  const ownAim: Aim = { pair: -1, probe: new Probe() };
-  const only = [ownAim];
-  return { ownAim, ownAims: { allow: only, restrict: only, isTwin: false } };
-}
-
-/** The first value of an owner that covers one of the aims and would allow. */
-export function findAllowing<T>(
-  snapshot: Snapshot,
-  owner: Owner<T> | undefined,
-  aims: readonly Aim[],
-  accept?: (value: T) => boolean,
-): T | undefined {
-  return findAimed(snapshot, owner, aims, "allow", accept);
-}
-
-/** The first value of an owner that covers one of the aims and would restrict. */
-export function findRestricting<T>(
-  snapshot: Snapshot,
-  owner: Owner<T> | undefined,
-  aims: readonly Aim[],
-  accept?: (value: T) => boolean,
-): T | undefined {
-  return findAimed(snapshot, owner, aims, "restrict", accept);
-}
-
-function findAimed<T>(
-  snapshot: Snapshot,
-  owner: Owner<T> | undefined,
-  aims: readonly Aim[],
-  side: Side,
-  accept: ((value: T) => boolean) | undefined,
-): T | undefined {
-  if (owner === undefined || owner.size === 0) return undefined;
-  for (const aim of aims) {
-    const found = snapshot.table.find(owner, aim.pair, aim.probe, side, accept);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function aimAtHosts(own: Aim, host: Host, question: Question, aimAt: (host: Host) => Aim): Aims {
-  if (isIpLiteral(host)) {
-    const others = (question.aliases ?? []).slice(0, ALIASES_MAX).map(aimAt);
-    const all = [own, ...others];
-    // INVARIANT: a name never opens a local address; only a rule that names the address does.
-    return { allow: isLocalAddress(host) ? [own] : all, restrict: all, isTwin: false };
-  }
-  if (question.address === undefined) return { allow: [own], restrict: [own], isTwin: false };
-  const address = aimAt(question.address);
-  return { allow: [isLocalAddress(question.address) ? address : own], restrict: [own, address], isTwin: false };
-}
-
+/** An executable by name and the same by path. */
 function isTwin(access: Access, twin: Access): boolean {
   if (access.operation !== "execute" || twin.operation !== "execute") return false;
-  return access.resourceType === "filesystem"
-    ? twin.resourceType === "system_dependency"
-    : twin.resourceType === "filesystem";
+  return access.resourceType !== twin.resourceType;
 }

@@ -19,20 +19,26 @@ const LOCAL_HOSTS = ["localhost", "0.0.0.0", "[::]"];
 
 export function builtinDenies(places: OwnPlaces): readonly BuiltinDeny[] {
   const denies: BuiltinDeny[] = [];
-  const add = (rule: Omit<BuiltinDeny, "id">): number => denies.push({ id: `builtin:${denies.length}`, ...rule });
+  const add = (rule: Omit<BuiltinDeny, "id">): number =>
+    denies.push({ id: `builtin:${denies.length}`, ...rule });
   for (const folder of places.folders) {
-    for (const operation of OPERATIONS.filesystem) add({ resourceType: "filesystem", operation, target: `${folder}/` });
+    for (const operation of OPERATIONS.filesystem)
+      add({ resourceType: "filesystem", operation, target: `${folder}/` });
     // WHY: whoever may move a folder above ours away may open it under another name.
-    for (const above of foldersAbove(folder)) add({ resourceType: "filesystem", operation: "delete", target: above });
+    for (const above of foldersAbove(folder))
+      add({ resourceType: "filesystem", operation: "delete", target: above });
   }
   for (const socket of places.sockets) {
     add({ resourceType: "network", operation: "connect", target: `unix:${socket}` });
-    for (const operation of OPERATIONS.filesystem) add({ resourceType: "filesystem", operation, target: socket });
-    for (const above of foldersAbove(socket)) add({ resourceType: "filesystem", operation: "delete", target: above });
+    for (const operation of OPERATIONS.filesystem)
+      add({ resourceType: "filesystem", operation, target: socket });
+    for (const above of foldersAbove(socket))
+      add({ resourceType: "filesystem", operation: "delete", target: above });
   }
   for (const host of [...LOCAL_HOSTS, ...places.apiHosts]) {
     for (const port of places.apiPorts) {
-      for (const operation of OPERATIONS.network) add({ resourceType: "network", operation, target: `${host}:${port}` });
+      for (const operation of OPERATIONS.network)
+        add({ resourceType: "network", operation, target: `${host}:${port}` });
     }
   }
   return denies;
@@ -40,6 +46,7 @@ export function builtinDenies(places: OwnPlaces): readonly BuiltinDeny[] {
 
 function foldersAbove(path: string): string[] {
   const folders: string[] = [];
-  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) folders.push(path.slice(0, end));
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
+    folders.push(path.slice(0, end));
   return folders;
 }

@@ -2,7 +2,15 @@
  * How a snapshot changes: one fact at a time, as plain data that can cross a wire.
  */
 import type { Subject } from "@sallyport/contract";
-import type { Approval, BuiltinDeny, Contract, Denial, HostRule, PrincipalId, Registration } from "./question.ts";
+import type {
+  Approval,
+  BuiltinDeny,
+  Contract,
+  Denial,
+  HostRule,
+  PrincipalId,
+  Registration,
+} from "./question.ts";
 
 export type Change =
   | { readonly kind: "contract_set"; readonly contract: Contract }

@@ -2,7 +2,13 @@
  * What must hold of every decision, whatever the facts. Each property takes generated worlds, changes one thing,
  * and looks at what that does.
  */
-import { type Access, type ResourceOperation, RESOURCE_OPERATIONS, type Subject, sameSubject } from "@sallyport/contract";
+import {
+  type Access,
+  type ResourceOperation,
+  RESOURCE_OPERATIONS,
+  type Subject,
+  sameSubject,
+} from "@sallyport/contract";
 import { describe, expect, it } from "vitest";
 import { ActiveContext } from "./active-context.ts";
 import { decide } from "./decide.ts";
@@ -45,8 +51,10 @@ function exactlyThis(access: Access, subject: Subject): Omit<Denial, "id"> {
   };
 }
 
-const isPair = (pair: ResourceOperation, other: { resourceType: string; operation: string } | undefined): boolean =>
-  pair.resourceType === other?.resourceType && pair.operation === other.operation;
+const isPair = (
+  pair: ResourceOperation,
+  other: { resourceType: string; operation: string } | undefined,
+): boolean => pair.resourceType === other?.resourceType && pair.operation === other.operation;
 
 describe("every decision", () => {
   it("allows explicitly or not at all", () => {
@@ -72,7 +80,10 @@ describe("every decision", () => {
         !isPair(access, fact) && !(question.twin !== undefined && isPair(question.twin, fact));
       const others: World = {
         ...world,
-        contracts: world.contracts.map((contract) => ({ ...contract, access: contract.access.filter(isOther) })),
+        contracts: world.contracts.map((contract) => ({
+          ...contract,
+          access: contract.access.filter(isOther),
+        })),
         approvals: world.approvals.filter(isOther),
         rules: world.rules.filter((rule) => rule.effect !== "allow" || isOther(rule)),
       };
@@ -107,9 +118,18 @@ describe("every decision", () => {
     const looked = forCases(({ world, context, question }, _access, random) => {
       const doubled: World = {
         ...world,
-        contracts: world.contracts.map(({ id, access }) => ({ id, access: [...access, ...access.toReversed()] })),
-        rules: [...world.rules, ...world.rules.map((rule) => ({ ...rule, id: `${rule.id}-again` }))].toReversed(),
-        denials: [...world.denials, ...world.denials.map((denial) => ({ ...denial, id: `${denial.id}-again` }))],
+        contracts: world.contracts.map(({ id, access }) => ({
+          id,
+          access: [...access, ...access.toReversed()],
+        })),
+        rules: [
+          ...world.rules,
+          ...world.rules.map((rule) => ({ ...rule, id: `${rule.id}-again` })),
+        ].toReversed(),
+        denials: [
+          ...world.denials,
+          ...world.denials.map((denial) => ({ ...denial, id: `${denial.id}-again` })),
+        ],
       };
       const once = answer(world, context, question, random);
       const twice = answer(doubled, context, question, random);
@@ -127,16 +147,25 @@ describe("every decision", () => {
   it("changes nothing but X when X is approved", () => {
     const looked = forCases((made, access, random) => {
       const { world, context, question } = made;
-      const pair = RESOURCE_OPERATIONS[Math.floor(random() * RESOURCE_OPERATIONS.length)] as ResourceOperation;
+      const pair = RESOURCE_OPERATIONS[
+        Math.floor(random() * RESOURCE_OPERATIONS.length)
+      ] as ResourceOperation;
       const isElsewhere = !isPair(pair, access) && !isPair(pair, question.twin);
       const subjects = standingSubjects(made);
-      const stranger = world.approvals.map(({ subject }) => subject).find((one) => !subjects.some((other) => sameSubject(one, other)));
+      const stranger = world.approvals
+        .map(({ subject }) => subject)
+        .find((one) => !subjects.some((other) => sameSubject(one, other)));
       const subject = isElsewhere ? context.frames.at(-1)?.subject : stranger;
       if (subject === undefined) return false;
       const approval: Approval = {
         id: "x",
         ...exactlyThis(access, subject),
-        ...(isElsewhere ? { ...pair, target: { network: "a.example", filesystem: "/", system_dependency: "git" }[pair.resourceType] } : {}),
+        ...(isElsewhere
+          ? {
+              ...pair,
+              target: { network: "a.example", filesystem: "/", system_dependency: "git" }[pair.resourceType],
+            }
+          : {}),
         scope: "permanent",
         organizationId: null,
         userId: null,
@@ -145,7 +174,12 @@ describe("every decision", () => {
         usesLeft: null,
       };
       const before = answer(world, context, question, random);
-      const after = answer({ ...world, approvals: [...world.approvals, approval] }, context, question, random);
+      const after = answer(
+        { ...world, approvals: [...world.approvals, approval] },
+        context,
+        question,
+        random,
+      );
       expect(after).toEqual({ ...before, refs: after.refs });
       return true;
     });

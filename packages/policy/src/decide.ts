@@ -4,8 +4,8 @@
  */
 import { type Access, type Fault, type Subject, pairIndex, sameSubject } from "@sallyport/contract";
 import type { ActiveContext, StandingFrame } from "./active-context.ts";
-import { findRestricting, takeAim } from "./aim.ts";
-import { type Judgement, findRule, isHarmless, judgeFrame } from "./judge-frame.ts";
+import { findRule, isHarmless, judgeFrame } from "./judge-frame.ts";
+import type { Judgement } from "./judgement.ts";
 import type { Question } from "./question.ts";
 import type { Trace } from "./trace.ts";
 import { type Verdict, makeVerdict } from "./verdict.ts";
@@ -56,7 +56,7 @@ export function judge(active: ActiveContext, question: Question, trace: Trace | 
     active,
     question,
     access,
-    aims: takeAim(active.snapshot, access, question),
+    aims: active.snapshot.aimer.take(access, question),
     trace,
     timed: false,
     verdict: FAILED,
@@ -83,7 +83,8 @@ function judgeAll(first: StandingFrame, named: StandingFrame | undefined, judgem
       return frame === named ? forNamed(verdict, first, named, active) : verdict;
     }
   }
-  if (observed !== undefined) return makeVerdict("allowed_mode", "observe", { frame: first.index, refs: observed.refs });
+  if (observed !== undefined)
+    return makeVerdict("allowed_mode", "observe", { frame: first.index, refs: observed.refs });
   return answer ?? NO_SUBJECT;
 }
 
@@ -96,12 +97,13 @@ function refuseBefore(
 ): Verdict | undefined {
   const { active, question, access, aims, trace } = judgement;
   const { snapshot, context } = active;
-  const builtin = findRestricting(snapshot, snapshot.builtins.everybody, aims.restrict);
+  const builtin = snapshot.aimer.findRestricting(snapshot.builtins.everybody, aims.restrict);
   trace?.note(first.index, "builtin_denies", builtin === undefined ? "miss" : "hit", builtin?.id);
   if (builtin !== undefined) {
     return makeVerdict("denied_rule", "builtin_rule", { frame: first.index, refs: [builtin.id] });
   }
-  const isSetup = context.setup && named === undefined && access.resourceType === "filesystem" && isSystemModule(first);
+  const isSetup =
+    context.setup && named === undefined && access.resourceType === "filesystem" && isSystemModule(first);
   trace?.note(first.index, "setup", isSetup ? "hit" : "miss");
   if (isSetup) return first.bare("allowed_setup", "setup");
   for (const frame of standing) {
@@ -131,7 +133,12 @@ function otherSubject(
 }
 
 /** INVARIANT: a request never names a subject that guarded code picked; only host code may ask for another. */
-function forNamed(verdict: Verdict, first: StandingFrame, named: StandingFrame, active: ActiveContext): Verdict {
+function forNamed(
+  verdict: Verdict,
+  first: StandingFrame,
+  named: StandingFrame,
+  active: ActiveContext,
+): Verdict {
   if (named.index === active.context.frames.length) return verdict;
   return Object.freeze({ ...verdict, frame: first.index, registers: false });
 }

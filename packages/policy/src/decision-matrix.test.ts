@@ -16,7 +16,20 @@ import { ActiveContext } from "./active-context.ts";
 import type { Change } from "./change.ts";
 import { decide } from "./decide.ts";
 import type { Context, Question } from "./question.ts";
-import { NOW_MS, aimedAt, approval, context, denial, frame, questionOf, rule, sessionApproval, snapshotOf, SYSTEM, TOOL } from "./testing/fixture-world.ts";
+import {
+  NOW_MS,
+  aimedAt,
+  approval,
+  context,
+  denial,
+  frame,
+  questionOf,
+  rule,
+  sessionApproval,
+  snapshotOf,
+  SYSTEM,
+  TOOL,
+} from "./testing/fixture-world.ts";
 import { type World, referenceDecide } from "./testing/reference-decide.ts";
 
 const FILE = new URL("../../../docs/decision-matrix.txt", import.meta.url);
@@ -31,16 +44,21 @@ const declared = (pair: ResourceOperation): Change => ({
   kind: "contract_set",
   contract: { id: "manifest", access: [aimedAt(pair)] },
 });
-const granted = (pair: ResourceOperation): Change => ({ kind: "approval_set", approval: approval(aimedAt(pair)) });
+const granted = (pair: ResourceOperation): Change => ({
+  kind: "approval_set",
+  approval: approval(aimedAt(pair)),
+});
 const denied = (pair: ResourceOperation): Change => ({ kind: "denial_set", denial: denial(aimedAt(pair)) });
 const sessionGranted = (pair: ResourceOperation): Change => ({
   kind: "approval_set",
   approval: sessionApproval(aimedAt(pair)),
 });
-const ruled = (effect: "deny" | "ask" | "allow") => (pair: ResourceOperation): Change => ({
-  kind: "rule_set",
-  rule: rule(effect, aimedAt(pair)),
-});
+const ruled =
+  (effect: "deny" | "ask" | "allow") =>
+  (pair: ResourceOperation): Change => ({
+    kind: "rule_set",
+    rule: rule(effect, aimedAt(pair)),
+  });
 const builtin = (pair: ResourceOperation): Change => ({
   kind: "builtin_set",
   builtin: { id: "builtin", ...aimedAt(pair) },
@@ -49,11 +67,11 @@ const SYSTEM_SETS_UP = { frames: [frame(SYSTEM)], setup: true };
 
 /** Every source of a decision, alone and in the pairs whose order matters. */
 const SOURCES: Readonly<Record<string, Source>> = {
-  "nothing": { changes: () => [] },
-  "declared": { changes: (pair) => [declared(pair)] },
+  nothing: { changes: () => [] },
+  declared: { changes: (pair) => [declared(pair)] },
   "approved for the session": { changes: (pair) => [sessionGranted(pair)] },
   "approved permanently": { changes: (pair) => [granted(pair)] },
-  "denied": { changes: (pair) => [denied(pair)] },
+  denied: { changes: (pair) => [denied(pair)] },
   "denied, approved for the session": { changes: (pair) => [denied(pair), sessionGranted(pair)] },
   "denied, declared": { changes: (pair) => [denied(pair), declared(pair)] },
   "deny rule, declared": { changes: (pair) => [ruled("deny")(pair), declared(pair)] },
@@ -65,17 +83,29 @@ const SOURCES: Readonly<Record<string, Source>> = {
   "allow rule": { changes: (pair) => [ruled("allow")(pair)] },
   "allow rule, denied": { changes: (pair) => [ruled("allow")(pair), denied(pair)] },
   "hook allows": { changes: () => [], question: { hook: { answer: "allow", ref: "hook" } } },
-  "hook allows, denied": { changes: (pair) => [denied(pair)], question: { hook: { answer: "allow", ref: "hook" } } },
-  "hook asks, declared": { changes: (pair) => [declared(pair)], question: { hook: { answer: "ask", ref: "hook" } } },
-  "hook denies, declared": { changes: (pair) => [declared(pair)], question: { hook: { answer: "deny", ref: "hook" } } },
-  "classifier allows": { changes: () => [], question: { classifier: { answer: "allow", ref: "classifier" } } },
+  "hook allows, denied": {
+    changes: (pair) => [denied(pair)],
+    question: { hook: { answer: "allow", ref: "hook" } },
+  },
+  "hook asks, declared": {
+    changes: (pair) => [declared(pair)],
+    question: { hook: { answer: "ask", ref: "hook" } },
+  },
+  "hook denies, declared": {
+    changes: (pair) => [declared(pair)],
+    question: { hook: { answer: "deny", ref: "hook" } },
+  },
+  "classifier allows": {
+    changes: () => [],
+    question: { classifier: { answer: "allow", ref: "classifier" } },
+  },
   "classifier denies": { changes: () => [], question: { classifier: { answer: "deny", ref: "classifier" } } },
   "classifier allows, denied": {
     changes: (pair) => [denied(pair)],
     question: { classifier: { answer: "allow", ref: "classifier" } },
   },
   "the caller asks": { changes: () => [], question: { ask: "explicit" } },
-  "confined": { changes: () => [], context: { confined: true } },
+  confined: { changes: () => [], context: { confined: true } },
   "confined, denied": { changes: (pair) => [denied(pair)], context: { confined: true } },
   "past the end of the mode": { changes: () => [], context: { modeExpiresAtMs: NOW_MS } },
   "set-up": { changes: () => [], context: SYSTEM_SETS_UP },
@@ -84,7 +114,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   "not live": { changes: () => [], context: { live: false } },
   "not live, declared": { changes: (pair) => [declared(pair)], context: { live: false } },
   "not live, approved permanently": { changes: (pair) => [granted(pair)], context: { live: false } },
-  "observe": { changes: () => [], context: { observe: true } },
+  observe: { changes: () => [], context: { observe: true } },
   "observe, denied": { changes: (pair) => [denied(pair)], context: { observe: true } },
   "no subject": { changes: () => [], context: { frames: [] } },
 };
@@ -98,8 +128,9 @@ const NOT_IN_MATRIX: Partial<Record<CheckCode, string>> = {
   approval_timeout: "given by the service",
 };
 
-const COLUMNS = RESOURCE_OPERATIONS.map((pair) =>
-  `${{ network: "net", filesystem: "fs", system_dependency: "sys" }[pair.resourceType]} ${pair.operation}`,
+const COLUMNS = RESOURCE_OPERATIONS.map(
+  (pair) =>
+    `${{ network: "net", filesystem: "fs", system_dependency: "sys" }[pair.resourceType]} ${pair.operation}`,
 );
 
 type Decider = (mode: PermissionMode, source: Source, pair: ResourceOperation) => CheckCode;
@@ -131,11 +162,19 @@ const byReference: Decider = (mode, source, pair) => {
 };
 
 function matrix(decider: Decider): string {
-  const lines = ["Every cell is the code of a check. Rows: what there is. Columns: resource and operation.", ""];
+  const lines = [
+    "Every cell is the code of a check. Rows: what there is. Columns: resource and operation.",
+    "",
+  ];
   for (const mode of PERMISSION_MODES) {
     lines.push(`mode ${mode}`, row("", COLUMNS));
     for (const [name, source] of Object.entries(SOURCES)) {
-      lines.push(row(name, RESOURCE_OPERATIONS.map((pair) => decider(mode, source, pair))));
+      lines.push(
+        row(
+          name,
+          RESOURCE_OPERATIONS.map((pair) => decider(mode, source, pair)),
+        ),
+      );
     }
     lines.push("");
   }
@@ -165,7 +204,9 @@ describe("the golden decision matrix", () => {
   });
 
   it("has a block for every mode, a row for every source and a column for every legal pair, and nothing else", () => {
-    const blocks = readFileSync(FILE, "utf8").split(/^mode /m).slice(1);
+    const blocks = readFileSync(FILE, "utf8")
+      .split(/^mode /m)
+      .slice(1);
     expect(blocks.map((block) => block.split("\n")[0])).toEqual([...PERMISSION_MODES]);
     for (const block of blocks) {
       const [, header, ...rows] = block.split("\n").filter((line) => line !== "");

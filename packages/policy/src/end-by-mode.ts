@@ -2,7 +2,7 @@
  * What the mode makes of an access that nothing has decided. `plan` has refused before this, and is `default` here.
  */
 import type { StandingFrame } from "./active-context.ts";
-import type { Judgement } from "./judge-frame.ts";
+import type { Judgement } from "./judgement.ts";
 import { type Verdict, makeVerdict } from "./verdict.ts";
 
 /** @param askedBy what demands a person's answer (an ask rule, a hook); no mode allows against it */
@@ -42,5 +42,9 @@ function classified(frame: StandingFrame, classifier: Judgement["question"]["cla
 
 function ask(frame: StandingFrame, askedBy: readonly string[] | undefined): Verdict {
   if (askedBy === undefined) return frame.bare("approval_required", "mode");
-  return makeVerdict("approval_required", "host_rule", { frame: frame.index, refs: askedBy, registers: true });
+  return makeVerdict("approval_required", "host_rule", {
+    frame: frame.index,
+    refs: askedBy,
+    registers: true,
+  });
 }

@@ -98,24 +98,35 @@ function remedies(
       return innermost === undefined ? [] : [{ kind: "name_active_subject", subject: innermost.subject }];
     }
     case "denied_rule":
-      return verdict.source === "builtin_rule" ? [] : verdict.refs.map((ref) => ({ kind: "remove_rule", ref }));
+      return verdict.source === "builtin_rule"
+        ? []
+        : verdict.refs.map((ref) => ({ kind: "remove_rule", ref }));
     case "resource_disabled":
       return verdict.refs.map((ref) => ({ kind: "lift_denial", ref }));
     case "unavailable":
       return [{ kind: "restore_service" }];
     case "denied_mode":
-      return [...(context.mode === "on_request" ? [{ kind: "ask_explicitly" } as const] : []), { kind: "change_mode", mode: context.mode }];
+      return [
+        ...(context.mode === "on_request" ? [{ kind: "ask_explicitly" } as const] : []),
+        { kind: "change_mode", mode: context.mode },
+      ];
     default:
       return subject === undefined ? [] : approvalRemedies(verdict, subject, active, access);
   }
 }
 
 /** WHY: a declaration does not answer an ask rule, and a session approval needs a session. */
-function approvalRemedies(verdict: Verdict, subject: Subject, active: ActiveContext, access: Access): Remedy[] {
+function approvalRemedies(
+  verdict: Verdict,
+  subject: Subject,
+  active: ActiveContext,
+  access: Access,
+): Remedy[] {
   const { resourceType, operation, target } = access;
   const list: Remedy[] = [];
   const isDeclarable = verdict.source !== "host_rule" && active.context.mode !== "untrusted";
-  if (isDeclarable) list.push({ kind: "declare", subject, rule: { resourceType, operation, target: target.text } });
+  if (isDeclarable)
+    list.push({ kind: "declare", subject, rule: { resourceType, operation, target: target.text } });
   if (active.context.sessionKey) list.push({ kind: "approve_session", subject });
   list.push({ kind: "approve_permanently", subject });
   return list;

@@ -2,48 +2,44 @@
  * Steps 3 to 8 of the check for one frame: allowlist, session approval, permanent approval, denial, host policy, mode.
  */
 import { type Access, pairIndex } from "@sallyport/contract";
-import type { ActiveContext, StandingFrame } from "./active-context.ts";
-import { type Aim, type Aims, findAllowing, findRestricting } from "./aim.ts";
+import type { StandingFrame } from "./active-context.ts";
+import type { Aim } from "./aim.ts";
 import { endByMode } from "./end-by-mode.ts";
+import type { Judgement } from "./judgement.ts";
 import type { Owner } from "./pattern-table.ts";
-import type { Approval, Denial, HostRule, Question } from "./question.ts";
-import type { Trace } from "./trace.ts";
+import type { Approval, Denial, HostRule } from "./question.ts";
 import { type Verdict, makeVerdict } from "./verdict.ts";
-
-export interface Judgement {
-  readonly active: ActiveContext;
-  readonly question: Question;
-  readonly access: Access;
-  readonly aims: Aims;
-  readonly trace: Trace | undefined;
-  /** Set where the answer depends on the clock, so that it is not given again. */
-  timed: boolean;
-  verdict: Verdict;
-}
 
 export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict {
   const { active, question, access, aims, trace } = judgement;
   const { snapshot, context } = active;
+  const { aimer } = snapshot;
   const askRule = findRule(frame.askRules, snapshot.askRules.everybody, judgement);
   const asked = askRule !== undefined || question.hook?.answer === "ask";
   trace?.note(frame.index, "ask_rules", asked ? "hit" : "miss", askRule?.id ?? question.hook?.ref);
 
   const declared = findDeclared(frame, judgement);
   const isBarred = context.mode === "untrusted" && !isHarmless(access);
-  trace?.note(frame.index, "allowlist", declared === undefined ? "miss" : asked || isBarred ? "barred" : "hit", declared?.refs[0]);
+  trace?.note(
+    frame.index,
+    "allowlist",
+    declared === undefined ? "miss" : asked || isBarred ? "barred" : "hit",
+    declared?.refs[0],
+  );
   if (declared !== undefined && !asked && !isBarred) return declared;
 
   if (!context.live) return frame.bare("unavailable", "fault");
 
-  const exactDenial = findRestricting(snapshot, frame.denials, aims.restrict, isExact);
+  const exactDenial = aimer.findRestricting(frame.denials, aims.restrict, isExact);
   const approval =
     useApproval(frame, frame.session, "allowed_session", exactDenial, judgement) ??
     useApproval(frame, frame.permanent, "allowed_permanent", exactDenial, judgement);
   if (approval !== undefined) return approval;
 
-  const denial = exactDenial ?? findRestricting(snapshot, frame.denials, aims.restrict);
+  const denial = exactDenial ?? aimer.findRestricting(frame.denials, aims.restrict);
   trace?.note(frame.index, "denial", denial === undefined ? "miss" : "hit", denial?.id);
-  if (denial !== undefined) return makeVerdict("resource_disabled", "denial", { frame: frame.index, refs: [denial.id] });
+  if (denial !== undefined)
+    return makeVerdict("resource_disabled", "denial", { frame: frame.index, refs: [denial.id] });
 
   if (!asked) {
     const allowed = allowedByHost(frame, judgement);
@@ -58,15 +54,14 @@ export function findRule(
   everybody: Owner<HostRule>,
   { active, aims }: Judgement,
 ): HostRule | undefined {
-  return (
-    findRestricting(active.snapshot, own, aims.restrict) ??
-    findRestricting(active.snapshot, everybody, aims.restrict)
-  );
+  const { aimer } = active.snapshot;
+  return aimer.findRestricting(own, aims.restrict) ?? aimer.findRestricting(everybody, aims.restrict);
 }
 
 function findDeclared(frame: StandingFrame, { active, aims }: Judgement): Verdict | undefined {
   for (const indexed of frame.contracts) {
-    if (findAllowing(active.snapshot, indexed.owner, aims.allow) !== undefined) return frame.declared(indexed);
+    if (active.snapshot.aimer.findAllowing(indexed.owner, aims.allow) !== undefined)
+      return frame.declared(indexed);
   }
   return undefined;
 }
@@ -80,6 +75,7 @@ function useApproval(
 ): Verdict | undefined {
   if (owner === undefined || owner.size === 0) return undefined;
   const { active, question, trace } = judgement;
+  const { aimer } = active.snapshot;
   const aims = aimsForApprovals(frame, judgement);
   const counts = (approval: Approval): boolean => exactDenial === undefined || approval.match === "exact";
   const isUnlimited = (approval: Approval): boolean => !isLimited(approval) && counts(approval);
@@ -87,12 +83,16 @@ function useApproval(
     if (approval.expiresAtMs !== null) judgement.timed = true;
     return counts(approval) && isLive(approval, question.nowMs);
   };
-  const found =
-    findAllowing(active.snapshot, owner, aims, isUnlimited) ?? findAllowing(active.snapshot, owner, aims, isAlive);
+  const found = aimer.findAllowing(owner, aims, isUnlimited) ?? aimer.findAllowing(owner, aims, isAlive);
   const step = code === "allowed_session" ? "session_approval" : "permanent_approval";
   if (trace !== undefined) {
-    const barred = found ?? findAllowing(active.snapshot, owner, judgement.aims.allow);
-    trace.note(frame.index, step, found !== undefined ? "hit" : barred !== undefined ? "barred" : "miss", barred?.id);
+    const barred = found ?? aimer.findAllowing(owner, judgement.aims.allow);
+    trace.note(
+      frame.index,
+      step,
+      found !== undefined ? "hit" : barred !== undefined ? "barred" : "miss",
+      barred?.id,
+    );
   }
   if (found === undefined) return undefined;
   return makeVerdict(code, step, { frame: frame.index, refs: [found.id], limited: isLimited(found) });
@@ -103,18 +103,18 @@ function aimsForApprovals(frame: StandingFrame, { active, aims }: Judgement): re
   if (!aims.isTwin || frame.denials === undefined) return aims.allow;
   return aims.allow.filter((aim) => {
     const others = aims.restrict.filter((other) => other !== aim);
-    return findRestricting(active.snapshot, frame.denials, others) === undefined;
+    return active.snapshot.aimer.findRestricting(frame.denials, others) === undefined;
   });
 }
 
 function allowedByHost(frame: StandingFrame, judgement: Judgement): Verdict | undefined {
   const { active, aims, question, trace } = judgement;
-  const { snapshot } = active;
+  const { aimer, allowRules } = active.snapshot;
   const rule =
-    findAllowing(snapshot, frame.allowRules, aims.allow) ??
-    findAllowing(snapshot, snapshot.allowRules.everybody, aims.allow);
+    aimer.findAllowing(frame.allowRules, aims.allow) ?? aimer.findAllowing(allowRules.everybody, aims.allow);
   trace?.note(frame.index, "allow_rules", rule === undefined ? "miss" : "hit", rule?.id);
-  if (rule !== undefined) return makeVerdict("allowed_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
+  if (rule !== undefined)
+    return makeVerdict("allowed_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
   if (question.hook?.answer === "allow") {
     return makeVerdict("allowed_rule", "hook", { frame: frame.index, refs: [question.hook.ref] });
   }

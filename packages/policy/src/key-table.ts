@@ -140,7 +140,13 @@ export class KeyTable {
     const owner = this.#fields[at + OWNER] as number;
     const tag = this.#fields[at + TAG] as number;
     const port = this.#fields[at + PORT] as number;
-    return hashEntry(hashText(this.#hashedPart(tag, this.#textOf(entry)), this.#key), owner, tag, port, this.#key);
+    return hashEntry(
+      hashText(this.#hashedPart(tag, this.#textOf(entry)), this.#key),
+      owner,
+      tag,
+      port,
+      this.#key,
+    );
   }
 
   #slotOf(hash: number, owner: number, tag: number, port: number, text: string): number {

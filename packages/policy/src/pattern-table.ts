@@ -86,7 +86,10 @@ export class PatternTable {
     const tag = pair * KIND_COUNT;
     switch (probe.form) {
       case "path":
-        return this.#whole(owner, tag, KINDS.path, probe, accept) ?? this.#folder(owner, tag, KINDS.tree, probe, accept);
+        return (
+          this.#whole(owner, tag, KINDS.path, probe, accept) ??
+          this.#folder(owner, tag, KINDS.tree, probe, accept)
+        );
       case "url":
         return this.#url(owner, tag, probe, side, accept);
       case "endpoint":
@@ -113,7 +116,8 @@ export class PatternTable {
   #endpoint<T>(owner: Owner<T>, tag: number, probe: Probe, accept: Accept<T>): T | undefined {
     const { port } = probe;
     const socket = this.#host(owner, tag, KINDS.socket, port, probe, accept);
-    if (socket !== undefined || port === 0) return socket ?? this.#host(owner, tag, KINDS.host, 0, probe, accept);
+    if (socket !== undefined || port === 0)
+      return socket ?? this.#host(owner, tag, KINDS.host, 0, probe, accept);
     return (
       this.#host(owner, tag, SECURE_ORIGIN, port, probe, accept) ??
       this.#host(owner, tag, KINDS.origin, port, probe, accept) ??
@@ -131,13 +135,24 @@ export class PatternTable {
   #withoutQuery<T>(owner: Owner<T>, tag: number, probe: Probe, accept: Accept<T>): T | undefined {
     if ((owner.kinds & (1 << KINDS.url_any_query)) === 0) return undefined;
     const { text, pathHash, pathEnd } = probe;
-    return this.#keys.find(owner.id, tag + KINDS.url_any_query, 0, pathHash, text, 0, pathEnd, accept) as T | undefined;
+    return this.#keys.find(owner.id, tag + KINDS.url_any_query, 0, pathHash, text, 0, pathEnd, accept) as
+      | T
+      | undefined;
   }
 
-  #host<T>(owner: Owner<T>, tag: number, kind: number, port: number, probe: Probe, accept: Accept<T>): T | undefined {
+  #host<T>(
+    owner: Owner<T>,
+    tag: number,
+    kind: number,
+    port: number,
+    probe: Probe,
+    accept: Accept<T>,
+  ): T | undefined {
     if ((owner.kinds & (1 << kind)) === 0) return undefined;
     const { text, hostStart, hostEnd, hostHash } = probe;
-    return this.#keys.find(owner.id, tag + kind, port, hostHash, text, hostStart, hostEnd, accept) as T | undefined;
+    return this.#keys.find(owner.id, tag + kind, port, hostHash, text, hostStart, hostEnd, accept) as
+      | T
+      | undefined;
   }
 
   /** Folders from the deepest; depths at which the owner has none are passed over. */
@@ -147,7 +162,16 @@ export class PatternTable {
     for (let depth = probe.folders - 1; depth >= 0; depth--) {
       if ((owner.depths & depthBit(depth)) === 0) continue;
       const end = folderEnds[depth] as number;
-      const found = this.#keys.find(owner.id, tag + kind, 0, folderHashes[depth] as number, text, 0, end, accept);
+      const found = this.#keys.find(
+        owner.id,
+        tag + kind,
+        0,
+        folderHashes[depth] as number,
+        text,
+        0,
+        end,
+        accept,
+      );
       if (found !== undefined) return found as T;
     }
     return undefined;

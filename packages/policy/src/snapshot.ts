@@ -2,11 +2,31 @@
  * The facts that decisions are made from, indexed. Kept current one change at a time; every change that takes effect
  * raises the revision. Trusts its caller to be the host: it checks that facts make sense, not who states them.
  */
-import { type Fault, type Parsed, type Pattern, type Subject, type UrlParser, fault, ok, pairIndex, parsePattern, parseTarget, patternOf } from "@sallyport/contract";
-import { type Aim, type Aims, makeOwnAims } from "./aim.ts";
+import {
+  type Fault,
+  type Parsed,
+  type Pattern,
+  type Subject,
+  type UrlParser,
+  fault,
+  ok,
+  pairIndex,
+  parsePattern,
+  parseTarget,
+  patternOf,
+} from "@sallyport/contract";
+import { Aimer } from "./aim.ts";
 import type { Change } from "./change.ts";
 import { type Owner, PatternTable } from "./pattern-table.ts";
-import type { AccessRule, Approval, BuiltinDeny, Contract, Denial, HostRule, Registration } from "./question.ts";
+import type {
+  AccessRule,
+  Approval,
+  BuiltinDeny,
+  Contract,
+  Denial,
+  HostRule,
+  Registration,
+} from "./question.ts";
 import type { HashSeed } from "./seeded-hash.ts";
 import { SessionMap } from "./session-map.ts";
 import { SubjectMap } from "./subject-map.ts";
@@ -35,7 +55,9 @@ export class Layer<T> {
   }
 
   ownerFor(subject: Subject | undefined): Owner<T> {
-    return subject === undefined ? this.everybody : this.subjects.getOrMake(subject, () => this.#table.newOwner());
+    return subject === undefined
+      ? this.everybody
+      : this.subjects.getOrMake(subject, () => this.#table.newOwner());
   }
 }
 
@@ -48,9 +70,7 @@ interface Stored<T> {
 
 export class Snapshot {
   readonly table: PatternTable;
-  /** Scratch of the check under way; see `takeAim`. */
-  readonly ownAim: Aim;
-  readonly ownAims: Aims;
+  readonly aimer: Aimer;
   readonly contracts = new Map<string, IndexedContract>();
   readonly registrations = new SubjectMap<Registration>();
   readonly builtins: Layer<BuiltinDeny>;
@@ -69,7 +89,7 @@ export class Snapshot {
   constructor(options: SnapshotOptions) {
     this.#parseUrl = options.parseUrl;
     this.table = new PatternTable(options.seed);
-    ({ ownAim: this.ownAim, ownAims: this.ownAims } = makeOwnAims());
+    this.aimer = new Aimer(this.table);
     this.builtins = new Layer(this.table);
     this.denyRules = new Layer(this.table);
     this.askRules = new Layer(this.table);
@@ -169,7 +189,13 @@ export class Snapshot {
     const parsed = this.#declared(rule);
     if (!parsed.ok) return parsed;
     const layers = { deny: this.denyRules, ask: this.askRules, allow: this.allowRules };
-    return this.#store(this.#rules, rule, layers[rule.effect].ownerFor(rule.subject), pairOf(rule), parsed.value);
+    return this.#store(
+      this.#rules,
+      rule,
+      layers[rule.effect].ownerFor(rule.subject),
+      pairOf(rule),
+      parsed.value,
+    );
   }
 
   #setApproval(approval: Approval): Fault | undefined {
@@ -180,7 +206,8 @@ export class Snapshot {
       return fault("invalid_operation", "session_key", "a session approval needs a session key");
     }
     this.#dropApproval(approval.id);
-    const owner = scope === "session" ? this.#sessionOwner(approval) : this.permanent.ownerFor(approval.subject);
+    const owner =
+      scope === "session" ? this.#sessionOwner(approval) : this.permanent.ownerFor(approval.subject);
     return this.#store(this.#approvals, approval, owner, pairOf(approval), parsed.value);
   }
 
@@ -199,7 +226,13 @@ export class Snapshot {
   #setDenial(denial: Denial): Fault | undefined {
     const parsed = this.#granted(denial);
     if (!parsed.ok) return parsed;
-    return this.#store(this.#denials, denial, this.denials.ownerFor(denial.subject), pairOf(denial), parsed.value);
+    return this.#store(
+      this.#denials,
+      denial,
+      this.denials.ownerFor(denial.subject),
+      pairOf(denial),
+      parsed.value,
+    );
   }
 
   #store<T extends { readonly id: string }>(

@@ -36,13 +36,17 @@ export function parseFilesystemTarget(requested: unknown): Parsed<FilesystemTarg
 }
 
 /** A path as a program wrote it, walked through its links. Keeps the written form beside the real one. */
-export function resolveFilesystemTarget(requested: unknown, resolution: PathResolution): Parsed<FilesystemTarget> {
+export function resolveFilesystemTarget(
+  requested: unknown,
+  resolution: PathResolution,
+): Parsed<FilesystemTarget> {
   if (typeof requested !== "string") return bad("must be text");
   if (requested === "") return bad("must not be empty");
   if (!isEncodablePath(requested)) return bad("must be valid text without NUL");
   const absolute = requested.startsWith("/") ? requested : `${resolution.cwd}/${requested}`;
   const real = resolution.realPath(absolute, resolution.lastLink);
-  if (real === undefined) return bad("cannot be walked: a link loops, or `..` follows a folder that does not exist");
+  if (real === undefined)
+    return bad("cannot be walked: a link loops, or `..` follows a folder that does not exist");
   const path = canonicalFilesystemPath(real);
   if (path === undefined || path !== real) return bad("does not lead to an absolute path");
   return target(requested, path);
@@ -66,7 +70,12 @@ export function canonicalFilesystemPath(path: string): string | undefined {
 
 function target(requested: string, path: string): Parsed<FilesystemTarget> {
   return ok(
-    Object.freeze({ resourceType: "filesystem", form: "path", requested, text: path as TargetText<"filesystem"> }),
+    Object.freeze({
+      resourceType: "filesystem",
+      form: "path",
+      requested,
+      text: path as TargetText<"filesystem">,
+    }),
   );
 }
 
@@ -78,7 +87,10 @@ function isCanonical(path: string): boolean {
     if (index < path.length && path.charCodeAt(index) !== SLASH) continue;
     const length = index - segmentStart;
     if (length === 0) return false;
-    if (path.charCodeAt(segmentStart) === DOT && (length === 1 || (length === 2 && path.charCodeAt(segmentStart + 1) === DOT))) {
+    if (
+      path.charCodeAt(segmentStart) === DOT &&
+      (length === 1 || (length === 2 && path.charCodeAt(segmentStart + 1) === DOT))
+    ) {
       return false;
     }
     segmentStart = index + 1;

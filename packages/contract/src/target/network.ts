@@ -94,7 +94,8 @@ function parseUrlTarget(requested: string, text: string, parseUrl: UrlParser): P
   if (authority.includes("@")) return bad("must not contain a user name or password");
   const portStart = portStartOf(authority);
   const host = canonicalHost(portStart < 0 ? authority : authority.slice(0, portStart - 1));
-  if (host === undefined) return bad("must have a host of letters, digits, hyphens, underscores and dots, or an IP address");
+  if (host === undefined)
+    return bad("must have a host of letters, digits, hyphens, underscores and dots, or an IP address");
   const port = portStart < 0 ? DEFAULT_PORTS[scheme] : Number(authority.slice(portStart));
   if (!isPort(port)) return bad("must have a port from 1 to 65535");
   const fragmentStart = href.indexOf("#", pathStart);

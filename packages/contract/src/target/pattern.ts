@@ -39,7 +39,11 @@ export type Pattern =
 export type PatternKind = Pattern["kind"];
 
 /** A declared target: absolute, as written in a manifest or rule once the host has expanded it. */
-export function parsePattern(resourceType: ResourceType, text: unknown, parseUrl: UrlParser): Parsed<Pattern> {
+export function parsePattern(
+  resourceType: ResourceType,
+  text: unknown,
+  parseUrl: UrlParser,
+): Parsed<Pattern> {
   switch (resourceType) {
     case "network": {
       const parsed = parseNetworkTarget(text, parseUrl);
@@ -65,7 +69,9 @@ export function patternOf(
 ): Parsed<Pattern> {
   if (match === "exact") return ok(exactPattern(target));
   if (match === "directory") {
-    return target.form === "path" ? ok(treePattern(target.text)) : bad("match `directory` needs a filesystem target");
+    return target.form === "path"
+      ? ok(treePattern(target.text))
+      : bad("match `directory` needs a filesystem target");
   }
   if (match === "endpoint" && target.form === "endpoint") {
     return ok(endpointPattern(foldLocalHost(target.host), target.port));
@@ -167,4 +173,3 @@ function treePattern(path: string): Pattern {
 function bad(message: string): Fault {
   return fault("invalid_target", "target", message);
 }
-

@@ -17,7 +17,7 @@ import { describe, expect, test } from "vitest";
 import type { AccessRule, Approval, Context, Denial, Frame, HostRule, Question } from "../question.ts";
 import { type Case, arbitraryCase, makeCase, prng } from "./arbitrary-world.ts";
 import { type ReferenceVerdict, type World, referenceDecide } from "./reference-decide.ts";
-import { parseUrl } from "./reference-match.ts";
+import { whatwgUrl as parseUrl } from "@sallyport/contract";
 
 const NOW = 1000;
 const TOOL = subject("tool", "demo.read_file");

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { whatwgUrl } from "../whatwg-url.ts";
+import { type Host, foldLocalHost, isIpLiteral, isLocalAddress, parseHost } from "./host.ts";
+
+const host = (text: string): Host => {
+  const parsed = parseHost(text, whatwgUrl);
+  if (parsed === undefined) throw new Error(`no host: ${text}`);
+  return parsed;
+};
+
+describe("a host", () => {
+  it.each([
+    "127.0.0.1",
+    "127.255.255.254",
+    "::1",
+    "169.254.169.254",
+    "fe80::1",
+    "0.0.0.0",
+    "::",
+    "::ffff:127.0.0.1",
+    "0x7f.1",
+    "64:ff9b::a9fe:a9fe",
+  ])("is local: %s", (text) => expect(isLocalAddress(host(text))).toBe(true));
+
+  it.each([
+    "10.0.0.7",
+    "192.168.1.1",
+    "8.8.8.8",
+    "2001:db8::1",
+    "fd00::1",
+    "localhost",
+    "a.example",
+    "126.255.255.255",
+    "128.0.0.1",
+  ])("is not a local address: %s", (text) => expect(isLocalAddress(host(text))).toBe(false));
+
+  it("knows its three local names as one, and no other", () => {
+    for (const text of ["localhost", "127.0.0.1", "::1", "[::1]", "LOCALHOST.", "::ffff:127.0.0.1"]) {
+      expect(foldLocalHost(host(text))).toBe("localhost");
+    }
+    for (const text of ["127.0.0.2", "0.0.0.0", "::", "localhost.example", "a.localhost"]) {
+      expect(foldLocalHost(host(text))).toBe(host(text));
+    }
+  });
+
+  it("tells addresses from names", () => {
+    for (const text of ["1.2.3.4", "::1", "0x7f.1"]) expect(isIpLiteral(host(text))).toBe(true);
+    for (const text of ["a.example", "localhost", "1.2.3.4.example"])
+      expect(isIpLiteral(host(text))).toBe(false);
+  });
+
+  it("never asks the URL parser about text that would end the host", () => {
+    for (const text of [
+      "a/b",
+      "a?b",
+      "a#b",
+      "a@b",
+      "a\\b",
+      "a%2fb",
+      "a:b",
+      "a b",
+      "[a]",
+      "a[",
+      "",
+      "a\u0000",
+    ]) {
+      const never = (): string => expect.unreachable(text);
+      expect(parseHost(text, never)).toBeUndefined();
+    }
+  });
+});
