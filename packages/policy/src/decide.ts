@@ -169,7 +169,7 @@ function isSystemModule(frame: StandingFrame): boolean {
 }
 
 function isAccess(access: Access | Fault): access is Access {
-  return (access as Fault).ok !== false;
+  return !("code" in access);
 }
 
 function untimed(verdict: Verdict): Judged {

@@ -106,12 +106,23 @@ function remedies(
     case "unavailable":
       return [{ kind: "restore_service" }];
     case "denied_mode":
-      return [
-        ...(context.mode === "on_request" ? [{ kind: "ask_explicitly" } as const] : []),
-        { kind: "change_mode", mode: context.mode },
-      ];
-    default:
+      return context.mode === "on_request" && question.ask !== "explicit"
+        ? [{ kind: "ask_explicitly" }, { kind: "change_mode", mode: context.mode }]
+        : [{ kind: "change_mode", mode: context.mode }];
+    case "approval_required":
       return subject === undefined ? [] : approvalRemedies(verdict, subject, active, access);
+    case "allowed_setup":
+    case "allowed_sandbox":
+    case "allowed_session":
+    case "allowed_permanent":
+    case "allowed_rule":
+    case "allowed_mode":
+    case "invalid_target":
+    case "invalid_operation":
+    case "request_limit":
+    case "approval_timeout":
+      // WHY: allowed needs no remedy, faults were answered above, and the last two are the service's to explain.
+      return [];
   }
 }
 

@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KeyTable } from "./key-table.ts";
+import { type HashKey, hashEntry, hashKey, hashText } from "./seeded-hash.ts";
+
+const SEED = [11, 22] as const;
+const whole = (_tag: number, text: string): string => text;
+const newTable = (): KeyTable => new KeyTable(SEED, whole);
+
+const find = (table: KeyTable, owner: number, tag: number, port: number, text: string): unknown =>
+  table.find(owner, tag, port, hashText(text, table.hashKey), text, 0, text.length, undefined);
+
+/** Slots that one look-up looks at. */
+function steps(table: KeyTable, text: string): number {
+  const before = table.steps;
+  find(table, 1, 0, 0, text);
+  return table.steps - before;
+}
+
+describe("the table of keys", () => {
+  it("behaves like a list that is searched from its end", () => {
+    const key = fc.tuple(
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 0, max: 2 }),
+      fc.integer({ min: 0, max: 1 }),
+      fc.constantFrom("", "a", "b", "ab", "é"),
+    );
+    const step = fc.tuple(fc.constantFrom("insert", "insert", "remove"), key, fc.integer({ min: 0, max: 2 }));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (script) => {
+        const table = newTable();
+        let model: { key: string; value: number }[] = [];
+        for (const [verb, [owner, tag, port, text], value] of script) {
+          const modelKey = JSON.stringify([owner, tag, port, text]);
+          if (verb === "insert") {
+            table.insert(owner, tag, port, text, value);
+            model.push({ key: modelKey, value });
+          } else {
+            const at = model.findLastIndex((entry) => entry.key === modelKey && entry.value === value);
+            expect(table.remove(owner, tag, port, text, value)).toBe(at >= 0);
+            model = model.filter((_, index) => index !== at);
+          }
+          expect(find(table, owner, tag, port, text)).toBe(
+            model.findLast((entry) => entry.key === modelKey)?.value,
+          );
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("keeps every entry through growth, removal of most and growth again", () => {
+    const table = newTable();
+    for (let index = 0; index < 20_000; index++) table.insert(1, 0, 0, `t${index}`, index);
+    for (let index = 0; index < 20_000; index++)
+      if (index % 10 !== 0) expect(table.remove(1, 0, 0, `t${index}`, index)).toBe(true);
+    for (let index = 20_000; index < 40_000; index++) table.insert(1, 0, 0, `t${index}`, index);
+    for (let index = 0; index < 40_000; index++) {
+      const expected = index < 20_000 && index % 10 !== 0 ? undefined : index;
+      expect(find(table, 1, 0, 0, `t${index}`)).toBe(expected);
+    }
+  });
+
+  it("passes over values that are not accepted", () => {
+    const table = newTable();
+    for (const value of [1, 2, 3]) table.insert(1, 0, 0, "x", value);
+    const findIf = (accept: (value: number) => boolean): unknown =>
+      table.find(1, 0, 0, hashText("x", table.hashKey), "x", 0, 1, accept as (value: never) => boolean);
+    expect(findIf((value) => value < 3)).toBe(2);
+    expect(findIf(() => false)).toBeUndefined();
+  });
+});
+
+/** Strings that collide under every polynomial hash modulo a power of two, whatever its base. */
+function thueMorse(length: number, swapped: boolean): string {
+  return Array.from({ length }, (_, index) => {
+    let ones = 0;
+    for (let rest = index; rest > 0; rest &= rest - 1) ones++;
+    return (ones % 2 === 1) !== swapped ? "b" : "a";
+  }).join("");
+}
+
+describe("hostile sets of keys", () => {
+  it("collision set for polynomial hashes: costs no more than any other set", () => {
+    const halves = [thueMorse(1024, false), thueMorse(1024, true)];
+    const table = newTable();
+    const texts = Array.from({ length: 256 }, (_, bits) =>
+      Array.from({ length: 8 }, (_unused, bit) => halves[(bits >> bit) & 1] ?? "").join(""),
+    );
+    for (const text of texts) table.insert(1, 0, 0, text, text);
+    for (const text of texts) expect(steps(table, text)).toBeLessThan(16);
+    const hashes = new Set(texts.map((text) => hashText(text, table.hashKey)));
+    expect(hashes.size).toBe(texts.length);
+  });
+
+  it("known key: somebody who can compute the hash makes the table take another one", () => {
+    const table = newTable();
+    const known: HashKey = hashKey(SEED, 0);
+    expect(table.hashKey).toEqual(known);
+    const texts: string[] = [];
+    for (let index = 0; texts.length < 300; index++) {
+      const hash = hashEntry(hashText(`x${index}`, known), 1, 0, 0, known);
+      if ((hash & 0xfff) < 2) texts.push(`x${index}`);
+    }
+    for (const text of texts) table.insert(1, 0, 0, text, text);
+    expect(table.hashKey).not.toEqual(known);
+    for (const text of texts) {
+      expect(find(table, 1, 0, 0, text)).toBe(text);
+      expect(steps(table, text)).toBeLessThan(32);
+    }
+  });
+
+  it("look-alikes: a hundred thousand keys that differ in one place cost what ten do", () => {
+    const worst = (count: number): number => {
+      const table = newTable();
+      const text = (index: number): string => `/srv/${"a".repeat(100)}${String(index).padStart(8, "0")}`;
+      for (let index = 0; index < count; index++) table.insert(1, 0, 0, text(index), index);
+      let most = 0;
+      for (let index = 0; index < count; index += Math.ceil(count / 1000))
+        most = Math.max(most, steps(table, text(index)), steps(table, `${text(index)}x`));
+      return most;
+    };
+    expect(worst(10)).toBeLessThan(16);
+    expect(worst(100_000)).toBeLessThan(64);
+  });
+});
