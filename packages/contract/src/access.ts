@@ -2,7 +2,14 @@
  * Access: a legal pair of resource type and operation together with a normalized target.
  */
 import { type Fault, type Parsed, fault, ok } from "./parsed.ts";
-import { OPERATIONS, RESOURCE_TYPES, type ResourceType, type OperationOf, isOperationOf, isResourceType } from "./resource.ts";
+import {
+  OPERATIONS,
+  RESOURCE_TYPES,
+  type ResourceType,
+  type OperationOf,
+  isOperationOf,
+  isResourceType,
+} from "./resource.ts";
 import { type FilesystemTarget, parseFilesystemTarget } from "./target/filesystem.ts";
 import type { UrlParser } from "./target/host.ts";
 import { type NetworkTarget, parseNetworkTarget } from "./target/network.ts";
@@ -39,7 +46,11 @@ export function parseAccess(raw: RawAccess, parseUrl: UrlParser): Parsed<Access>
   return accessTo(operation as string, parsed.value);
 }
 
-export function parseTarget(resourceType: ResourceType, target: unknown, parseUrl: UrlParser): Parsed<Target> {
+export function parseTarget(
+  resourceType: ResourceType,
+  target: unknown,
+  parseUrl: UrlParser,
+): Parsed<Target> {
   switch (resourceType) {
     case "network":
       return parseNetworkTarget(target, parseUrl);
@@ -64,7 +75,11 @@ export function accessTo(operation: string, target: Target): Parsed<Access> {
 export function checkPair(resourceType: unknown, operation: unknown): Fault | undefined {
   if (!isResourceType(resourceType)) {
     const hint = resourceType === "url" ? "; a URL is a `network` target" : "";
-    return fault("invalid_operation", "resource_type", `resource type must be one of ${RESOURCE_TYPES.join(", ")}${hint}`);
+    return fault(
+      "invalid_operation",
+      "resource_type",
+      `resource type must be one of ${RESOURCE_TYPES.join(", ")}${hint}`,
+    );
   }
   if (!isOperationOf(resourceType, operation)) {
     return fault(

@@ -1,7 +1,12 @@
 /**
  * The result of every parser: a value or one fault. Parsers never throw.
  */
-export const FAULT_CODES = ["invalid_target", "invalid_operation", "invalid_subject", "invalid_manifest"] as const;
+export const FAULT_CODES = [
+  "invalid_target",
+  "invalid_operation",
+  "invalid_subject",
+  "invalid_manifest",
+] as const;
 export type FaultCode = (typeof FAULT_CODES)[number];
 
 export interface Fault {

@@ -16,7 +16,7 @@ export interface Subject {
 }
 
 export const SUBJECT_NAME_LENGTH_MAX = 128;
-const SUBJECT_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.+/-]*$/;
+export const SUBJECT_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.+/-]*$/;
 
 export function isSubjectType(value: unknown): value is SubjectType {
   return (SUBJECT_TYPES as readonly unknown[]).includes(value);

@@ -98,14 +98,14 @@ export class Aimer {
 
   #aimAtHosts(host: Host, { address, aliases = [] }: Question, aimAt: (host: Host) => Aim): Aims {
     const own = this.#own;
-    if (isIpLiteral(host)) {
-      const all = [own, ...aliases.slice(0, ALIASES_MAX).map(aimAt)];
-      // INVARIANT: a name never opens a local address; only a rule that names the address does.
-      return { allow: isLocalAddress(host) ? [own] : all, restrict: all, isTwin: false };
-    }
-    if (address === undefined) return this.#ownAims;
-    const dialled = aimAt(address);
-    return { allow: [isLocalAddress(address) ? dialled : own], restrict: [own, dialled], isTwin: false };
+    const dialled = address === undefined ? [] : [aimAt(address)];
+    const named = aliases.slice(0, ALIASES_MAX).map(aimAt);
+    const restrict = [own, ...dialled, ...named];
+    // INVARIANT: a name never opens a local address; only a rule that names the address does.
+    if (isIpLiteral(host))
+      return { allow: isLocalAddress(host) ? [own] : [own, ...named], restrict, isTwin: false };
+    const isRebound = address !== undefined && isLocalAddress(address);
+    return { allow: isRebound ? dialled : [own], restrict, isTwin: false };
   }
 
   #aimAt(target: Target, pair: number): Aim {

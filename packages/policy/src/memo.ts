@@ -11,6 +11,10 @@ const ASK_COUNT = 3;
 
 type Answers = Map<string, Verdict>;
 
+const NO_ANSWERS: readonly undefined[] = RESOURCE_OPERATIONS.flatMap(() =>
+  Array.from({ length: ASK_COUNT }, () => undefined),
+);
+
 export class Memo {
   #young: (Answers | undefined)[] = [];
   #old: (Answers | undefined)[] = [];
@@ -28,8 +32,8 @@ export class Memo {
   }
 
   clear(): void {
-    this.#young = Array.from({ length: RESOURCE_OPERATIONS.length * ASK_COUNT }, () => undefined);
-    this.#old = [...this.#young];
+    this.#young = NO_ANSWERS.slice();
+    this.#old = NO_ANSWERS.slice();
   }
 
   #rescue(slot: number, target: string): Verdict | undefined {

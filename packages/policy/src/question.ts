@@ -25,6 +25,8 @@ export interface AccessRule {
   readonly resourceType: ResourceType;
   readonly operation: Operation;
   readonly target: string;
+  /** Where the host made the rule from a target rather than a declaration (a one-off URL): says how wide it is. */
+  readonly match?: Match | undefined;
 }
 
 /** A compiled allowlist that frames refer to: a manifest's rules for one phase, or a one-off URL. */

@@ -151,7 +151,7 @@ export class Snapshot {
   #setContract(contract: Contract): Fault | undefined {
     const patterns: Pattern[] = [];
     for (const rule of contract.access) {
-      const parsed = this.#declared(rule);
+      const parsed = this.#pattern(rule);
       if (!parsed.ok) return parsed;
       patterns.push(parsed.value);
     }
@@ -170,13 +170,13 @@ export class Snapshot {
     if (indexed === undefined) return;
     this.contracts.delete(id);
     indexed.contract.access.forEach((rule, index) => {
-      const parsed = this.#declared(rule);
+      const parsed = this.#pattern(rule);
       if (parsed.ok) this.table.remove(indexed.owner, pairOf(rule), parsed.value, index);
     });
   }
 
   #setBuiltin(builtin: BuiltinDeny): Fault | undefined {
-    const parsed = this.#declared(builtin);
+    const parsed = this.#pattern(builtin);
     if (!parsed.ok) return parsed;
     this.table.insert(this.builtins.everybody, pairOf(builtin), parsed.value, builtin);
     return undefined;
@@ -186,7 +186,7 @@ export class Snapshot {
     if (rule.effect === "allow" && rule.source !== "host") {
       return fault("invalid_operation", "effect", `a rule of source \`${rule.source}\` may only deny or ask`);
     }
-    const parsed = this.#declared(rule);
+    const parsed = this.#pattern(rule);
     if (!parsed.ok) return parsed;
     const layers = { deny: this.denyRules, ask: this.askRules, allow: this.allowRules };
     return this.#store(
@@ -199,7 +199,7 @@ export class Snapshot {
   }
 
   #setApproval(approval: Approval): Fault | undefined {
-    const parsed = this.#granted(approval);
+    const parsed = this.#pattern(approval);
     if (!parsed.ok) return parsed;
     const { scope, sessionKey } = approval;
     if (scope === "session" && !sessionKey) {
@@ -224,7 +224,7 @@ export class Snapshot {
   }
 
   #setDenial(denial: Denial): Fault | undefined {
-    const parsed = this.#granted(denial);
+    const parsed = this.#pattern(denial);
     if (!parsed.ok) return parsed;
     return this.#store(
       this.#denials,
@@ -254,21 +254,17 @@ export class Snapshot {
     this.table.remove(stored.owner, stored.pair, stored.pattern, stored.value);
   }
 
-  #declared(rule: AccessRule): Parsed<Pattern> {
-    return pairOf(rule) < 0 ? illegalPair() : parsePattern(rule.resourceType, rule.target, this.#parseUrl);
-  }
-
-  #granted(grant: Approval | Denial): Parsed<Pattern> {
-    if (pairOf(grant) < 0) return illegalPair();
-    const target = parseTarget(grant.resourceType, grant.target, this.#parseUrl);
-    return target.ok ? patternOf(target.value, grant.match) : target;
+  /** WHY: a declaration says by its spelling how wide it is; whatever carries a match says so by that. */
+  #pattern(rule: AccessRule | Approval | Denial): Parsed<Pattern> {
+    if (pairOf(rule) < 0) {
+      return fault("invalid_operation", "operation", "resource type and operation do not belong together");
+    }
+    if (rule.match === undefined) return parsePattern(rule.resourceType, rule.target, this.#parseUrl);
+    const target = parseTarget(rule.resourceType, rule.target, this.#parseUrl);
+    return target.ok ? patternOf(target.value, rule.match) : target;
   }
 }
 
 function pairOf(rule: { readonly resourceType: string; readonly operation: string }): number {
   return pairIndex(rule.resourceType, rule.operation);
-}
-
-function illegalPair(): Fault {
-  return fault("invalid_operation", "operation", "resource type and operation do not belong together");
 }

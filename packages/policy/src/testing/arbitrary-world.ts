@@ -103,7 +103,9 @@ const CONTRACT_IDS = ["c-0", "c-1", "c-2", "c-one-off"] as const;
 const FRAME_CONTRACTS = ["c-0", "c-0", "c-1", "c-2", "c-unknown"] as const;
 
 function makeContract(random: Random, topic: Topic, id: string): Q.Contract {
-  return { id, access: times(random, 0, 2, () => declare(random, topic)) };
+  const access = times(random, 0, 2, () => declare(random, topic));
+  // A one-off is made from a target by the host, which says how wide it is.
+  return { id, access: id === "c-one-off" ? access.map((rule) => ({ ...rule, match: "exact" })) : access };
 }
 
 function makeRule(random: Random, topic: Topic, someone: () => Subject, index: number): Q.HostRule {

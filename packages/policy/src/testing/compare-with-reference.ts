@@ -3,7 +3,7 @@
  * (facts that come and go), so that the incremental index is compared too; each question is asked twice, so that
  * memory is.
  */
-import { type UrlParser, parsePattern, whatwgUrl } from "@sallyport/contract";
+import { type UrlParser, whatwgUrl } from "@sallyport/contract";
 import { ActiveContext } from "../active-context.ts";
 import type { Change } from "../change.ts";
 import { decide } from "../decide.ts";
@@ -11,7 +11,7 @@ import { explain } from "../explain.ts";
 import type { AccessRule } from "../question.ts";
 import { Snapshot } from "../snapshot.ts";
 import type { Verdict } from "../verdict.ts";
-import { type Random, makeCase, prng } from "./arbitrary-world.ts";
+import { type Case, type Random, makeCase, prng } from "./arbitrary-world.ts";
 import { type ReferenceVerdict, type World, referenceDecide } from "./reference-decide.ts";
 
 export interface Disagreement {
@@ -29,7 +29,8 @@ export interface Comparison {
 
 export interface ComparisonOptions {
   readonly cases: number;
-  readonly seed: number;
+  /** Seed of the first case; the others follow it. */
+  readonly first: number;
   readonly onProgress?: (done: number) => void;
 }
 
@@ -40,7 +41,7 @@ export function compareCases(options: ComparisonOptions): Comparison {
   const disagreements: Disagreement[] = [];
   let done = 0;
   while (done < options.cases && disagreements.length < DISAGREEMENTS_MAX) {
-    const seed = (options.seed * 1_000_003 + done) | 0;
+    const seed = (options.first + done) | 0;
     disagreements.push(...compareCase(seed));
     done++;
     if (done % PROGRESS_EVERY === 0) options.onProgress?.(done);
@@ -63,6 +64,12 @@ export function compareCase(seed: number): Disagreement[] {
       ? []
       : [{ seed, engine: essence(verdict), reference, how: how as Disagreement["how"] }],
   );
+}
+
+/** A case in full, to look at. */
+export function describeCase(seed: number): Case & { readonly reference: ReferenceVerdict } {
+  const made = makeCase(prng(seed));
+  return { ...made, reference: referenceDecide(made.world, made.context, made.question) };
 }
 
 function essence({ code, frame, limited, registers }: Verdict): ReferenceVerdict {
@@ -99,9 +106,12 @@ interface Fact {
   readonly removed: Change | undefined;
 }
 
+const SCRATCH = new Snapshot({ seed: [0, 0], parseUrl: whatwgUrl });
+
 /** WHY: the reference passes over a declared rule that cannot be parsed; the engine refuses its contract whole. */
 function factsOf(world: World): Fact[] {
-  const isSound = (rule: AccessRule): boolean => parsePattern(rule.resourceType, rule.target, whatwgUrl).ok;
+  const isSound = (rule: AccessRule): boolean =>
+    SCRATCH.apply({ kind: "contract_set", contract: { id: "one rule", access: [rule] } }).ok;
   return [
     ...world.contracts.map((contract): Fact => {
       const sound = { ...contract, access: contract.access.filter(isSound) };

@@ -304,12 +304,10 @@ describe("modes", () => {
     expect(decide("delete /x", { context, question: { hook } }).code).toBe("denied_rule");
     expect(decide("delete /x", { context: { ...context, live: false } }).code).toBe("unavailable");
     const approvals = [approval("delete /x", { usesLeft: 1 })];
-    expect(decide("delete /x", { context, world: { approvals } })).toEqual({
-      code: "allowed_mode",
-      frame: 1,
-      limited: false,
-      registers: false,
-    });
+    const observed = { code: "allowed_mode", limited: false, registers: false };
+    expect(decide("delete /x", { context, world: { approvals } })).toEqual({ ...observed, frame: 1 });
+    const alone = { ...context, frames: [frame(TOOL)] };
+    expect(decide("delete /x", { context: alone, world: { approvals } })).toEqual({ ...observed, frame: 0 });
   });
 });
 

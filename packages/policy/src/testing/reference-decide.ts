@@ -191,7 +191,7 @@ function hits(fact: Q.AccessRule | Q.Denial, forms: Forms, side: keyof Forms): b
     if (fact.resourceType !== resourceType || fact.operation !== operation) return false;
     const written = C.parseTarget(resourceType, fact.target, C.whatwgUrl);
     if (!written.ok) return false;
-    const match = "match" in fact ? fact.match : spelledMatch(fact.target, written.value);
+    const match = fact.match ?? spelledMatch(fact.target, written.value);
     // Point 25: an ambiguous path is not allowed by a folder, and restricted by its plain text.
     const isPrefix = match === "path_prefix" && target.form === "url";
     if (side === "allow" && isPrefix && isAmbiguous(target.path)) return false;

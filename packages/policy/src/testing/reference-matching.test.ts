@@ -16,6 +16,7 @@ import {
   declaring,
   denial,
   holding,
+  pair,
   rule,
   sessionApproval,
 } from "./reference-scene.ts";

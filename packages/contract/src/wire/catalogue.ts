@@ -1,0 +1,55 @@
+/**
+ * Every wire type by its name: what is round-tripped by the tests and published as JSON Schema.
+ */
+import { approvalWire, denialWire } from "./approval.ts";
+import { errorBodyWire } from "./error-body.ts";
+import {
+  eventWire,
+  permissionEvaluatedWire,
+  permissionRequestedWire,
+  permissionResolvedWire,
+  sandboxAppliedWire,
+  sandboxViolationWire,
+} from "./event.ts";
+import { externalAccessCheckWire } from "./external-access-check.ts";
+import { hostRuleWire } from "./host-rule.ts";
+import { originWire, resumeWire, runtimeUserWire } from "./origin.ts";
+import { pendingRequestWire, requestRecordWire } from "./pending-request.ts";
+import {
+  destructiveFactsWire,
+  permissionDecisionWire,
+  permissionStateWire,
+  sandboxProfileWire,
+} from "./permission-facts.ts";
+import { accessRuleWire, requestedResourceWire, resourceWire } from "./resource.ts";
+import { subjectFrameWire, subjectWire } from "./subject.ts";
+
+export const WIRES = Object.freeze({
+  subject: subjectWire,
+  subject_frame: subjectFrameWire,
+  resource: resourceWire,
+  requested_resource: requestedResourceWire,
+  access_rule: accessRuleWire,
+  origin: originWire,
+  resume: resumeWire,
+  runtime_user: runtimeUserWire,
+  destructive_facts: destructiveFactsWire,
+  permission_state: permissionStateWire,
+  permission_decision: permissionDecisionWire,
+  sandbox_profile: sandboxProfileWire,
+  pending_request: pendingRequestWire,
+  request_record: requestRecordWire,
+  approval: approvalWire,
+  denial: denialWire,
+  host_rule: hostRuleWire,
+  external_access_check: externalAccessCheckWire,
+  permission_evaluated: permissionEvaluatedWire,
+  permission_requested: permissionRequestedWire,
+  permission_resolved: permissionResolvedWire,
+  sandbox_applied: sandboxAppliedWire,
+  sandbox_violation: sandboxViolationWire,
+  event: eventWire,
+  error_body: errorBodyWire,
+});
+
+export type WireName = keyof typeof WIRES;
