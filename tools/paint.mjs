@@ -1,7 +1,8 @@
 // @ts-check
 /** Purpose: the one look of every command's terminal output. Colour only on a terminal. */
 
-const colourful = process.stdout.isTTY && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+const colourful = FORCE_COLOR ? FORCE_COLOR !== "0" : process.stdout.isTTY && !NO_COLOR && TERM !== "dumb";
 
 /** @param {number} code @returns {(text: string) => string} */
 const sgr = (code) => (text) => (colourful ? `\u001b[${code}m${text}\u001b[0m` : text);

@@ -18,8 +18,8 @@ export default defineConfig({
   root,
   resolve: { alias },
   test: {
-    include: ["packages/{contract,policy}/src/**/*.test.ts", "tests/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/dist/**", "tests/tooling/**"],
+    include: ["packages/contract/src/target/*.test.ts", "packages/policy/src/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 120_000,
   },
 });

@@ -14,11 +14,12 @@ import { ActiveContext } from "./active-context.ts";
 import { decide } from "./decide.ts";
 import type { Approval, Context, Denial, HostRule, Question } from "./question.ts";
 import { type Case, type Random, makeCase, prng } from "./testing/arbitrary-world.ts";
+import { caseCount } from "./testing/case-count.ts";
 import { buildSnapshot } from "./testing/compare-with-reference.ts";
 import type { World } from "./testing/reference-decide.ts";
 import type { Verdict } from "./verdict.ts";
 
-const CASES = 4_000;
+const CASES = caseCount(4_000) + 100;
 
 function answer(world: World, context: Context, question: Question, random: Random): Verdict {
   return decide(new ActiveContext(buildSnapshot(world, random), context), question);

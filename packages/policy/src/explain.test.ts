@@ -14,7 +14,7 @@ describe("an explanation", () => {
   it("says who, what and why in one sentence", () => {
     const explained = explain(activate({}), read());
     expect(explained.because).toBe(
-      "tool:demo.read_file: filesystem read `/data/x` is asked: nothing allows it yet, and a person may",
+      "tool:demo.read_file: filesystem read `/data/x` is asked: nothing allows it yet, a person may",
     );
     expect(explained.subject).toEqual(TOOL);
   });

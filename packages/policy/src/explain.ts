@@ -67,7 +67,7 @@ const REASONS: Readonly<Record<Verdict["code"], string>> = {
   allowed_permanent: "it was approved permanently",
   allowed_rule: "host policy allows it",
   allowed_mode: "the mode allows it",
-  approval_required: "nothing allows it yet, and a person may",
+  approval_required: "nothing allows it yet, a person may",
   resource_disabled: "a person reviewed and refused it; do not retry",
   denied_rule: "a rule forbids it",
   denied_mode: "the mode refuses it",

@@ -7,12 +7,13 @@ import { describe, expect, it } from "vitest";
 import { parseTarget } from "../access.ts";
 import type { Parsed } from "../parsed.ts";
 import { RESOURCE_TYPES, type ResourceType } from "../resource.ts";
+import { caseCount } from "../testing/case-count.ts";
 import { hostileText, seededRandom, VALID_TEXTS } from "../testing/hostile-text.ts";
 import { whatwgUrl } from "../whatwg-url.ts";
 import { parsePattern, patternOf } from "./pattern.ts";
 import { MATCHES } from "./pattern.ts";
 
-const TEXTS = 1_000_000;
+const TEXTS = caseCount(1_000_000);
 
 function check(resourceType: ResourceType, text: string): boolean {
   const parsed = parseTarget(resourceType, text, whatwgUrl);
@@ -46,7 +47,7 @@ describe("the target parsers", () => {
   it("take a number of steps that grows no faster than the text", () => {
     const counter = new StepCounter();
     const random = seededRandom(0x57e9);
-    const texts = Array.from({ length: 2000 }, () => hostileText(random));
+    const texts = Array.from({ length: caseCount(2000) }, () => hostileText(random));
     for (const text of [...texts, ...worstTexts(8000)]) {
       for (const resourceType of RESOURCE_TYPES) {
         const steps = counter.count(() => check(resourceType, text));

@@ -2,7 +2,14 @@
  * Parsed targets by pair and text: a program asks for the same few targets again and again, and parsing a URL costs
  * more than deciding. Two generations bound it. Faults are kept too, since hostile input repeats as well.
  */
-import { type Access, type Fault, RESOURCE_OPERATIONS, type UrlParser, fault, parseAccess } from "@sallyport/contract";
+import {
+  type Access,
+  type Fault,
+  RESOURCE_OPERATIONS,
+  type UrlParser,
+  fault,
+  parseAccess,
+} from "@sallyport/contract";
 
 const GENERATION_MAX = 4096;
 /** WHY: long texts are rare, and keeping thousands of them would cost more memory than parsing them costs time. */
@@ -10,7 +17,11 @@ const KEPT_LENGTH_MAX = 1024;
 
 type Parsed = Access | Fault;
 
-const NO_SUCH_PAIR = fault("invalid_operation", "operation", "resource type and operation do not belong together");
+const NO_SUCH_PAIR = fault(
+  "invalid_operation",
+  "operation",
+  "resource type and operation do not belong together",
+);
 
 export class AccessCache {
   readonly #parseUrl: UrlParser;

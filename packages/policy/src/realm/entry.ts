@@ -130,4 +130,3 @@ class Inside {
     return JSON.stringify({ applied, revision: this.#snapshot.revision });
   }
 }
-

@@ -4,7 +4,18 @@
  */
 
 /** Left-overs of the last match that any holder of the constructor could read. */
-const REGEXP_LEGACY = ["input", "$_", "lastMatch", "$&", "lastParen", "$+", "leftContext", "$`", "rightContext", "$'"];
+const REGEXP_LEGACY = [
+  "input",
+  "$_",
+  "lastMatch",
+  "$&",
+  "lastParen",
+  "$+",
+  "leftContext",
+  "$`",
+  "rightContext",
+  "$'",
+];
 
 /** @returns how many objects were frozen */
 export function harden(): number {
@@ -41,7 +52,26 @@ function hiddenIntrinsics(): unknown[] {
     new Map().entries(),
     new Set().values(),
     "".matchAll(/x/g),
-    // INVARIANT: the realm's own functions are reached from here as well, so `arguments` and `caller` stay closed.
-    harden,
+    new Intl.Segmenter().segment(""),
+    new Intl.Segmenter().segment("")[Symbol.iterator](),
+    // WHY: V8 gives every error its own `stack` property, whose accessors no prototype leads to.
+    new Error("none"),
+    throwTypeError(),
+    ...iteratorHelpers(),
   ];
+}
+
+/** The one function behind `arguments.callee` of strict code. */
+function throwTypeError(..._: unknown[]): unknown {
+  // eslint-disable-next-line prefer-rest-params
+  return Reflect.getOwnPropertyDescriptor(arguments, "callee")?.get;
+}
+
+/** Node 22 and later; not part of the language level that this code is written in. */
+function iteratorHelpers(): unknown[] {
+  const { Iterator } = globalThis as {
+    Iterator?: { from?(value: object): { map?(step: () => 0): unknown } };
+  };
+  const wrapped = Iterator?.from?.({ next: () => ({ done: true }) });
+  return [wrapped, wrapped?.map?.(() => 0)];
 }

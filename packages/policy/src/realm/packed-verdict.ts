@@ -2,7 +2,14 @@
  * A verdict as one number, so that it can leave the private realm without an object.
  * INVARIANT: 0 is not a verdict, and whatever is not a verdict unpacks to `unavailable`.
  */
-import { CHECK_CODES, type CheckCode, DECISION_SOURCES, type DecisionSource, OUTCOMES, type Outcome } from "@sallyport/contract";
+import {
+  CHECK_CODES,
+  type CheckCode,
+  DECISION_SOURCES,
+  type DecisionSource,
+  OUTCOMES,
+  type Outcome,
+} from "@sallyport/contract";
 import type { Verdict } from "../verdict.ts";
 
 const CODES = Object.freeze(Object.keys(CHECK_CODES)) as readonly CheckCode[];
@@ -62,7 +69,10 @@ export function unpackVerdict(packed: number): PlainVerdict {
   };
 }
 
-function at<T extends CheckCode | Outcome | DecisionSource>(list: readonly T[], index: number): T | undefined {
+function at<T extends CheckCode | Outcome | DecisionSource>(
+  list: readonly T[],
+  index: number,
+): T | undefined {
   // WHY: an index outside the list would be looked up on prototypes that foreign code can change.
   return index >= 0 && index < list.length ? list[index] : undefined;
 }

@@ -2,7 +2,14 @@
  * Reads the extras of a question from their text. Strict: an unknown key or a value of another shape throws, and the
  * check is answered `unavailable`; nothing is dropped silently, since what is dropped could have been a deny.
  */
-import { type Host, RESOURCE_OPERATIONS, type Subject, type UrlParser, parseAccess, parseHost } from "@sallyport/contract";
+import {
+  type Host,
+  RESOURCE_OPERATIONS,
+  type Subject,
+  type UrlParser,
+  parseAccess,
+  parseHost,
+} from "@sallyport/contract";
 import type { HookAnswer, Question } from "../question.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
