@@ -11,7 +11,8 @@ const ENTRY = join(root, "packages", "policy", "src", "realm", "entry.ts");
 const OUTPUT = join(root, "packages", "gate", "dist", "realm-script.js");
 
 /** What the realm does not have; a bundle that mentions one of them would fail only when that line runs. */
-const FOREIGN = /\b(?:process|require|Buffer|URL|URLSearchParams|TextEncoder|setTimeout|queueMicrotask|structuredClone)\b(?=\s*[.(])/;
+const FOREIGN =
+  /\b(?:process|require|Buffer|URL|URLSearchParams|TextEncoder|setTimeout|queueMicrotask|structuredClone)\b(?=\s*[.(])/;
 
 /**
  * @param {{ entry?: string, output?: string }} [places]
@@ -42,9 +43,15 @@ async function bundle(entry) {
     },
   });
   try {
-    const { output } = await build.generate({ format: "iife", name: "realm", comments: false, minify: false });
+    const { output } = await build.generate({
+      format: "iife",
+      name: "realm",
+      comments: false,
+      minify: false,
+    });
     const [chunk, ...more] = output;
-    if (more.length > 0 || chunk.imports.length > 0) throw new Error("the realm script must be one file without imports");
+    if (more.length > 0 || chunk.imports.length > 0)
+      throw new Error("the realm script must be one file without imports");
     inspect(chunk);
     return `(() => {\n"use strict";\n${chunk.code.trim()}\nreturn realm.boot;\n})()\n`;
   } finally {
@@ -55,9 +62,11 @@ async function bundle(entry) {
 /** @param {import("rolldown").OutputChunk} chunk */
 function inspect(chunk) {
   const schemas = chunk.moduleIds.find((id) => /[\\/]node_modules[\\/]zod[\\/]/.test(id));
-  if (schemas !== undefined) throw new Error("the realm script must not hold zod: keep schemas apart from parsers");
+  if (schemas !== undefined)
+    throw new Error("the realm script must not hold zod: keep schemas apart from parsers");
   const foreign = FOREIGN.exec(chunk.code);
-  if (foreign !== null) throw new Error(`the realm script must not use \`${foreign[0]}\`: a bare realm does not have it`);
+  if (foreign !== null)
+    throw new Error(`the realm script must not use \`${foreign[0]}\`: a bare realm does not have it`);
 }
 
 if (import.meta.filename === process.argv[1]) {

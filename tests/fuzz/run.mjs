@@ -78,7 +78,7 @@ async function fuzz(cases, seed) {
 }
 
 /**
- * @typedef {{ cases: number, disagreements: { seed: number, how: string, engine: object, reference: object }[] }} Comparison
+ * @typedef {{ cases: number, disagreements: { seed: number, mode: string, how: string, engine: object, reference: object }[] }} Comparison
  * @param {{ cases: number, first: number }} options @param {(done: number) => void} onProgress
  * @returns {Promise<Comparison>}
  */
@@ -114,8 +114,10 @@ function report(result) {
     console.log(
       `${mark} ${bold(`${cases} cases, ${count} disagreements`)} ${dim(`seed ${result.seed}, ${duration(result.ms)}`)}`,
     );
-    for (const { seed, how, engine, reference } of result.disagreements) {
-      console.log(`  ${how}: engine ${JSON.stringify(engine)}, reference ${JSON.stringify(reference)}`);
+    for (const { seed, mode, how, engine, reference } of result.disagreements) {
+      console.log(
+        `  ${mode}, ${how}: engine ${JSON.stringify(engine)}, reference ${JSON.stringify(reference)}`,
+      );
       console.log(dim(`    npm run fuzz -- --replay=${seed}`));
     }
   }

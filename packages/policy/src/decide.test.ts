@@ -7,6 +7,7 @@ import { ActiveContext } from "./active-context.ts";
 import type { Change } from "./change.ts";
 import { decide } from "./decide.ts";
 import type { Context, Question } from "./question.ts";
+import { caseCount } from "./testing/case-count.ts";
 import {
   AGENT,
   CORE,
@@ -426,7 +427,7 @@ describe("decide is total", () => {
           expect(typeof decide(active, odd).code).toBe("string");
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: caseCount(5000) },
     );
   });
 

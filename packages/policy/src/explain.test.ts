@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { caseCount } from "./testing/case-count.ts";
 import { decide } from "./decide.ts";
 import { explain } from "./explain.ts";
 import { makeCase, prng } from "./testing/arbitrary-world.ts";
@@ -97,7 +98,7 @@ describe("an explanation", () => {
 
   it("keeps its promises: a declaration it proposes allows, wherever it proposes one", () => {
     let proposed = 0;
-    for (let seed = 0; seed < 3000; seed++) {
+    for (let seed = 0; seed < caseCount(3000) + 300; seed++) {
       const random = prng(seed);
       const { world, context, question: asked } = makeCase(random);
       const active = new ActiveContext(buildSnapshot(world, random), context);
@@ -113,6 +114,6 @@ describe("an explanation", () => {
       const isSettled = after.allowed || after.frame !== verdict.frame;
       expect([seed, isSettled || asked.named !== undefined]).toEqual([seed, true]);
     }
-    expect(proposed).toBeGreaterThan(100);
+    expect(proposed).toBeGreaterThan(20);
   });
 });

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { caseCount } from "./testing/case-count.ts";
 import { KeyTable } from "./key-table.ts";
 import { type HashKey, hashEntry, hashKey, hashText } from "./seeded-hash.ts";
 
 const SEED = [11, 22] as const;
+const COUNT = caseCount(20_000);
 const whole = (_tag: number, text: string): string => text;
 const newTable = (): KeyTable => new KeyTable(SEED, whole);
 
@@ -45,18 +47,18 @@ describe("the table of keys", () => {
           );
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: caseCount(2000) },
     );
   });
 
   it("keeps every entry through growth, removal of most and growth again", () => {
     const table = newTable();
-    for (let index = 0; index < 20_000; index++) table.insert(1, 0, 0, `t${index}`, index);
-    for (let index = 0; index < 20_000; index++)
+    for (let index = 0; index < COUNT; index++) table.insert(1, 0, 0, `t${index}`, index);
+    for (let index = 0; index < COUNT; index++)
       if (index % 10 !== 0) expect(table.remove(1, 0, 0, `t${index}`, index)).toBe(true);
-    for (let index = 20_000; index < 40_000; index++) table.insert(1, 0, 0, `t${index}`, index);
-    for (let index = 0; index < 40_000; index++) {
-      const expected = index < 20_000 && index % 10 !== 0 ? undefined : index;
+    for (let index = COUNT; index < COUNT * 2; index++) table.insert(1, 0, 0, `t${index}`, index);
+    for (let index = 0; index < COUNT * 2; index++) {
+      const expected = index < COUNT && index % 10 !== 0 ? undefined : index;
       expect(find(table, 1, 0, 0, `t${index}`)).toBe(expected);
     }
   });
@@ -121,6 +123,6 @@ describe("hostile sets of keys", () => {
       return most;
     };
     expect(worst(10)).toBeLessThan(16);
-    expect(worst(100_000)).toBeLessThan(64);
+    expect(worst(caseCount(100_000))).toBeLessThan(64);
   });
 });

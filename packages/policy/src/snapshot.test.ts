@@ -6,6 +6,7 @@ import type { Change } from "./change.ts";
 import { decide } from "./decide.ts";
 import { Snapshot } from "./snapshot.ts";
 import { type Random, makeCase, prng } from "./testing/arbitrary-world.ts";
+import { caseCount } from "./testing/case-count.ts";
 import { buildSnapshot } from "./testing/compare-with-reference.ts";
 import {
   TOOL,
@@ -114,7 +115,7 @@ describe("a snapshot", () => {
   });
 
   it("is the same whether it was built at once or by many detours", () => {
-    for (let seed = 0; seed < 400; seed++) {
+    for (let seed = 0; seed < caseCount(400) + 20; seed++) {
       const random = prng(seed);
       const { world, context: where, question: asked } = makeCase(random);
       const direct = buildSnapshot(world, () => 0.5);

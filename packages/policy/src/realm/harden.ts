@@ -39,9 +39,10 @@ export function harden(): number {
   return reached.size;
 }
 
+async function* asyncGenerator(): AsyncGenerator<undefined> {}
+
 /** What no global leads to: prototypes of iterators and constructors that only syntax reaches. */
 function hiddenIntrinsics(): unknown[] {
-  const asyncGenerator = async function* (): AsyncGenerator<undefined> {};
   return [
     function* (): Generator<undefined> {},
     async () => undefined,
@@ -62,8 +63,7 @@ function hiddenIntrinsics(): unknown[] {
 }
 
 /** The one function behind `arguments.callee` of strict code. */
-function throwTypeError(..._: unknown[]): unknown {
-  // eslint-disable-next-line prefer-rest-params
+function throwTypeError(): unknown {
   return Reflect.getOwnPropertyDescriptor(arguments, "callee")?.get;
 }
 

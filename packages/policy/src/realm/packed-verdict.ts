@@ -15,6 +15,7 @@ import type { Verdict } from "../verdict.ts";
 const CODES = Object.freeze(Object.keys(CHECK_CODES)) as readonly CheckCode[];
 
 const CODE_BITS = 5;
+const CODE_MASK = 2 ** CODE_BITS - 1;
 const OUTCOME_SHIFT = CODE_BITS;
 const SOURCE_SHIFT = OUTCOME_SHIFT + 3;
 const FLAG_SHIFT = SOURCE_SHIFT + 5;
@@ -48,12 +49,12 @@ const SANDBOXED = OUTCOMES.indexOf("sandboxed") + 1;
 /** Whether a packed verdict lets the access happen. Uses operators only: safe beside replaced built-ins. */
 export function isAllowed(packed: number): boolean {
   const outcome = (packed >> OUTCOME_SHIFT) & 7;
-  return outcome === ALLOWED || outcome === SANDBOXED;
+  return (packed & CODE_MASK) !== 0 && (outcome === ALLOWED || outcome === SANDBOXED);
 }
 
 /** Safe beside replaced built-ins: operators, and reads of elements that are there. */
 export function unpackVerdict(packed: number): PlainVerdict {
-  const code = at(CODES, (packed & 31) - 1);
+  const code = at(CODES, (packed & CODE_MASK) - 1);
   const outcome = at(OUTCOMES, ((packed >> OUTCOME_SHIFT) & 7) - 1);
   const source = at(DECISION_SOURCES, ((packed >> SOURCE_SHIFT) & 31) - 1);
   if (code === undefined || outcome === undefined || source === undefined) return unpackVerdict(UNAVAILABLE);

@@ -3,7 +3,7 @@
  * (facts that come and go), so that the incremental index is compared too; each question is asked twice, so that
  * memory is.
  */
-import { type UrlParser, whatwgUrl } from "@sallyport/contract";
+import { PERMISSION_MODES, type PermissionMode, type UrlParser, whatwgUrl } from "@sallyport/contract";
 import { ActiveContext } from "../active-context.ts";
 import type { Change } from "../change.ts";
 import { decide } from "../decide.ts";
@@ -17,6 +17,7 @@ import { type ReferenceVerdict, type World, referenceDecide } from "./reference-
 export interface Disagreement {
   /** Replays the case: `makeCase(prng(seed))`. */
   readonly seed: number;
+  readonly mode: PermissionMode;
   readonly engine: ReferenceVerdict;
   readonly reference: ReferenceVerdict;
   readonly how: "first" | "again" | "explained";
@@ -29,7 +30,7 @@ export interface Comparison {
 
 export interface ComparisonOptions {
   readonly cases: number;
-  /** Seed of the first case; the others follow it. */
+  /** Seed of the first world; the others follow it. */
   readonly first: number;
   readonly onProgress?: (done: number) => void;
 }
@@ -40,30 +41,35 @@ const PROGRESS_EVERY = 10_000;
 export function compareCases(options: ComparisonOptions): Comparison {
   const disagreements: Disagreement[] = [];
   let done = 0;
-  while (done < options.cases && disagreements.length < DISAGREEMENTS_MAX) {
-    const seed = (options.first + done) | 0;
-    disagreements.push(...compareCase(seed));
-    done++;
-    if (done % PROGRESS_EVERY === 0) options.onProgress?.(done);
+  let shown = 0;
+  for (let seed = options.first; done < options.cases && disagreements.length < DISAGREEMENTS_MAX; seed++) {
+    disagreements.push(...compareCase(seed | 0));
+    done += PERMISSION_MODES.length;
+    if (done - shown < PROGRESS_EVERY) continue;
+    shown = done;
+    options.onProgress?.(done);
   }
   return { cases: done, disagreements };
 }
 
+/** One world and question in every mode: as many cases as there are modes, for the price of one index. */
 export function compareCase(seed: number): Disagreement[] {
   const random = prng(seed);
-  const made = makeCase(random);
-  const reference = referenceDecide(made.world, made.context, made.question);
-  const active = new ActiveContext(buildSnapshot(made.world, random), made.context);
-  const answers = {
-    first: decide(active, made.question),
-    again: decide(active, made.question),
-    explained: explain(active, made.question).verdict,
-  };
-  return Object.entries(answers).flatMap(([how, verdict]) =>
-    isSame(verdict, reference)
-      ? []
-      : [{ seed, engine: essence(verdict), reference, how: how as Disagreement["how"] }],
-  );
+  const { world, context, question } = makeCase(random);
+  const snapshot = buildSnapshot(world, random);
+  const modes = [context.mode, ...PERMISSION_MODES.filter((mode) => mode !== context.mode)];
+  return modes.flatMap((mode) => {
+    const there = { ...context, mode };
+    const reference = referenceDecide(world, there, question);
+    const active = new ActiveContext(snapshot, there);
+    const answers: [Disagreement["how"], Verdict][] = [
+      ["first", decide(active, question)],
+      ["again", decide(active, question)],
+      ["explained", explain(active, question).verdict],
+    ];
+    const wrong = answers.filter(([, verdict]) => !isSame(verdict, reference));
+    return wrong.map(([how, verdict]) => ({ seed, mode, how, engine: essence(verdict), reference }));
+  });
 }
 
 /** A case in full, to look at. */
