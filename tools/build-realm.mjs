@@ -28,6 +28,23 @@ export async function buildRealm({ entry = ENTRY, output = OUTPUT } = {}) {
   return script;
 }
 
+/**
+ * Bundles a program of the tests with everything it imports, so that a bare Node can run it from its sources.
+ * @param {string} entry @param {string} output an ES module
+ */
+export async function bundleProgram(entry, output) {
+  const { rolldown } = await import("rolldown");
+  const conditionNames = ["source", "import", "node"];
+  const build = await rolldown({
+    input: entry,
+    platform: "node",
+    resolve: { conditionNames },
+    tsconfig: false,
+  });
+  await build.write({ file: output, format: "esm" });
+  await build.close();
+}
+
 /** @param {string} entry */
 async function bundle(entry) {
   const { rolldown } = await import("rolldown");

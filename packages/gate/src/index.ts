@@ -1,1 +1,27 @@
-export {};
+/**
+ * The way from a guarded process to a decision: the private realm that decides, and the adapters that say where a path
+ * leads and which names an address has. Everything here may run beside foreign code and must be imported before it.
+ */
+export { capturedUrl } from "./captured-url.ts";
+export {
+  LOOKUPS_MAX,
+  NAME_LIFE_MS,
+  NameCache,
+  type ResolvedName,
+  type Resolver,
+  resolveNames,
+} from "./name-cache.ts";
+export {
+  type AccessPorts,
+  type NormalizedAccess,
+  type RawQuestion,
+  normalizeAccess,
+} from "./normalize-access.ts";
+export { pathText } from "./path-text.ts";
+export {
+  type PrivateRealm,
+  type PrivateRealmOptions,
+  openPrivateRealm,
+  readRealmScript,
+} from "./private-realm.ts";
+export { realPath } from "./real-path.ts";

@@ -98,23 +98,23 @@ function refuseBefore(
   const { active, question, access, aims, trace } = judgement;
   const { snapshot, context } = active;
   const builtin = snapshot.aimer.findRestricting(snapshot.builtins.everybody, aims.restrict);
-  trace?.note(first.index, "builtin_denies", builtin === undefined ? "miss" : "hit", builtin?.id);
+  trace?.note(first.index, "builtin_denies", builtin?.id);
   if (builtin !== undefined) {
     return makeVerdict("denied_rule", "builtin_rule", { frame: first.index, refs: [builtin.id] });
   }
   const isSetup =
     context.setup && named === undefined && access.resourceType === "filesystem" && isSystemModule(first);
-  trace?.note(first.index, "setup", isSetup ? "hit" : "miss");
+  trace?.note(first.index, "setup", isSetup ? "setup" : undefined);
   if (isSetup) return first.bare("allowed_setup", "setup");
   for (const frame of standing) {
     const rule = findRule(frame.denyRules, snapshot.denyRules.everybody, judgement);
-    trace?.note(frame.index, "deny_rules", rule === undefined ? "miss" : "hit", rule?.id);
+    trace?.note(frame.index, "deny_rules", rule?.id);
     if (rule === undefined) continue;
     const verdict = makeVerdict("denied_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
     return frame === named ? forNamed(verdict, first, named, active) : verdict;
   }
   const planned = isPlanned(judgement);
-  trace?.note(first.index, "plan", planned ? (context.observe ? "barred" : "hit") : "miss");
+  trace?.note(first.index, "plan", planned ? "plan" : undefined, context.observe);
   if (planned && !context.observe) return first.bare("denied_mode", "mode");
   if (question.hook?.answer === "deny") {
     return makeVerdict("denied_rule", "hook", { frame: first.index, refs: [question.hook.ref] });

@@ -9,7 +9,7 @@ import { type Verdict, makeVerdict } from "./verdict.ts";
 export function endByMode(
   frame: StandingFrame,
   { active, question }: Judgement,
-  askedBy: readonly string[] | undefined,
+  askedBy: string | undefined,
 ): Verdict {
   const { mode, modeExpiresAtMs, confined } = active.context;
   switch (mode) {
@@ -40,11 +40,11 @@ function classified(frame: StandingFrame, classifier: Judgement["question"]["cla
   return makeVerdict(code, "classifier", { frame: frame.index, refs: [classifier.ref] });
 }
 
-function ask(frame: StandingFrame, askedBy: readonly string[] | undefined): Verdict {
+function ask(frame: StandingFrame, askedBy: string | undefined): Verdict {
   if (askedBy === undefined) return frame.bare("approval_required", "mode");
   return makeVerdict("approval_required", "host_rule", {
     frame: frame.index,
-    refs: askedBy,
+    refs: [askedBy],
     registers: true,
   });
 }

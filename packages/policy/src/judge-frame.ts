@@ -15,37 +15,30 @@ export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict 
   const { snapshot, context } = active;
   const { aimer } = snapshot;
   const askRule = findRule(frame.askRules, snapshot.askRules.everybody, judgement);
-  const asked = askRule !== undefined || question.hook?.answer === "ask";
-  trace?.note(frame.index, "ask_rules", asked ? "hit" : "miss", askRule?.id ?? question.hook?.ref);
+  // INVARIANT: whoever asks has a name, even where a hook gave none.
+  const askedBy = askRule?.id ?? (question.hook?.answer === "ask" ? `${question.hook.ref}` : undefined);
+  trace?.note(frame.index, "ask_rules", askedBy);
 
   const declared = findDeclared(frame, judgement);
-  const isBarred = context.mode === "untrusted" && !isHarmless(access);
-  trace?.note(
-    frame.index,
-    "allowlist",
-    declared === undefined ? "miss" : asked || isBarred ? "barred" : "hit",
-    declared?.refs[0],
-  );
-  if (declared !== undefined && !asked && !isBarred) return declared;
+  const isBarred = askedBy !== undefined || (context.mode === "untrusted" && !isHarmless(access));
+  trace?.note(frame.index, "allowlist", declared?.refs[0], isBarred);
+  if (declared !== undefined && !isBarred) return declared;
 
   if (!context.live) return frame.bare("unavailable", "fault");
 
   const exactDenial = aimer.findRestricting(frame.denials, aims.restrict, isExact);
   const approval =
-    useApproval(frame, frame.session, "allowed_session", exactDenial, judgement) ??
-    useApproval(frame, frame.permanent, "allowed_permanent", exactDenial, judgement);
+    useApproval(frame, "session_approval", exactDenial, judgement) ??
+    useApproval(frame, "permanent_approval", exactDenial, judgement);
   if (approval !== undefined) return approval;
 
   const denial = exactDenial ?? aimer.findRestricting(frame.denials, aims.restrict);
-  trace?.note(frame.index, "denial", denial === undefined ? "miss" : "hit", denial?.id);
-  if (denial !== undefined)
+  trace?.note(frame.index, "denial", denial?.id);
+  if (denial !== undefined) {
     return makeVerdict("resource_disabled", "denial", { frame: frame.index, refs: [denial.id] });
-
-  if (!asked) {
-    const allowed = allowedByHost(frame, judgement);
-    if (allowed !== undefined) return allowed;
   }
-  return endByMode(frame, judgement, asked ? [askRule?.id ?? question.hook?.ref ?? ""] : undefined);
+  const allowed = askedBy === undefined ? allowedByHost(frame, judgement) : undefined;
+  return allowed ?? endByMode(frame, judgement, askedBy);
 }
 
 /** A rule for the frame's subject, else one for everybody. */
@@ -68,12 +61,13 @@ function findDeclared(frame: StandingFrame, { active, aims }: Judgement): Verdic
 
 function useApproval(
   frame: StandingFrame,
-  owner: Owner<Approval> | undefined,
-  code: "allowed_session" | "allowed_permanent",
+  source: "session_approval" | "permanent_approval",
   exactDenial: Denial | undefined,
   judgement: Judgement,
 ): Verdict | undefined {
-  if (owner === undefined || owner.size === 0) return undefined;
+  const isSession = source === "session_approval";
+  const owner = isSession ? frame.session : frame.permanent;
+  if (owner === undefined) return undefined;
   const { active, question, trace } = judgement;
   const { aimer } = active.snapshot;
   const aims = aimsForApprovals(frame, judgement);
@@ -84,23 +78,18 @@ function useApproval(
     return counts(approval) && isLive(approval, question.nowMs);
   };
   const found = aimer.findAllowing(owner, aims, isUnlimited) ?? aimer.findAllowing(owner, aims, isAlive);
-  const step = code === "allowed_session" ? "session_approval" : "permanent_approval";
   if (trace !== undefined) {
-    const barred = found ?? aimer.findAllowing(owner, judgement.aims.allow);
-    trace.note(
-      frame.index,
-      step,
-      found !== undefined ? "hit" : barred !== undefined ? "barred" : "miss",
-      barred?.id,
-    );
+    const any = found ?? aimer.findAllowing(owner, judgement.aims.allow);
+    trace.note(frame.index, source, any?.id, found === undefined);
   }
   if (found === undefined) return undefined;
-  return makeVerdict(code, step, { frame: frame.index, refs: [found.id], limited: isLimited(found) });
+  const code = isSession ? "allowed_session" : "allowed_permanent";
+  return makeVerdict(code, source, { frame: frame.index, refs: [found.id], limited: isLimited(found) });
 }
 
 /** Where a denial covers one form of an executable, approvals of the other form do not count. */
 function aimsForApprovals(frame: StandingFrame, { active, aims }: Judgement): readonly Aim[] {
-  if (!aims.isTwin || frame.denials === undefined) return aims.allow;
+  if (!aims.isTwin) return aims.allow;
   return aims.allow.filter((aim) => {
     const others = aims.restrict.filter((other) => other !== aim);
     return active.snapshot.aimer.findRestricting(frame.denials, others) === undefined;
@@ -112,7 +101,7 @@ function allowedByHost(frame: StandingFrame, judgement: Judgement): Verdict | un
   const { aimer, allowRules } = active.snapshot;
   const rule =
     aimer.findAllowing(frame.allowRules, aims.allow) ?? aimer.findAllowing(allowRules.everybody, aims.allow);
-  trace?.note(frame.index, "allow_rules", rule === undefined ? "miss" : "hit", rule?.id);
+  trace?.note(frame.index, "allow_rules", rule?.id);
   if (rule !== undefined)
     return makeVerdict("allowed_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
   if (question.hook?.answer === "allow") {

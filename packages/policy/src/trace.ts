@@ -28,7 +28,12 @@ export interface TraceNote {
 export class Trace {
   readonly notes: TraceNote[] = [];
 
-  note(frame: number, step: TraceStep, result: TraceResult, ref?: string): void {
-    this.notes.push({ frame, step, result, ref: result === "miss" ? undefined : ref });
+  /**
+   * @param ref what the step found; `undefined` where it found nothing
+   * @param isBarred what it found does not count here
+   */
+  note(frame: number, step: TraceStep, ref: string | undefined, isBarred = false): void {
+    const result = ref === undefined ? "miss" : isBarred ? "barred" : "hit";
+    this.notes.push({ frame, step, result, ref });
   }
 }

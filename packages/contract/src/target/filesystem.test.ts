@@ -53,8 +53,8 @@ describe("a filesystem target", () => {
 
   it("starts a relative path from the working folder", () => {
     const realPath = (path: string): string | undefined => canonicalFilesystemPath(path);
-    const target = resolveFilesystemTarget("x/y", { realPath, cwd: "/work", lastLink: "keep" });
-    expect(target).toMatchObject({ ok: true, value: { text: "/work/x/y", requested: "x/y" } });
+    const target = resolveFilesystemTarget("x/y", { realPath, cwd: "/srv", lastLink: "keep" });
+    expect(target).toMatchObject({ ok: true, value: { text: "/srv/x/y", requested: "x/y" } });
   });
 
   it("is invalid where the walk fails or does not lead to a real absolute path", () => {
