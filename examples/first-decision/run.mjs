@@ -177,9 +177,9 @@ function seed() {
   return [low, high];
 }
 
-/** @param {string} answer @returns {answer is typeof ANSWERS[number]} */
-function isAnswer(answer) {
-  return ANSWERS.some((one) => one === answer);
+/** @param {string} word @returns {word is typeof ANSWERS[number]} */
+function isAnswer(word) {
+  return ANSWERS.some((one) => one === word);
 }
 
 /** @param {string} title */

@@ -3,13 +3,21 @@
  */
 import type { StandingFrame } from "./active-context.ts";
 import type { Judgement } from "./judgement.ts";
+import type { HookAnswer, HostRule } from "./question.ts";
 import { type Verdict, makeVerdict } from "./verdict.ts";
+
+/** What demands a person's answer. */
+type Asker = HostRule | HookAnswer;
+
+export function askerRef(asker: Asker): string {
+  return "id" in asker ? asker.id : asker.ref;
+}
 
 /** @param askedBy what demands a person's answer (an ask rule, a hook); no mode allows against it */
 export function endByMode(
   frame: StandingFrame,
   { active, question }: Judgement,
-  askedBy: string | undefined,
+  askedBy: Asker | undefined,
 ): Verdict {
   const { mode, modeExpiresAtMs, confined } = active.context;
   switch (mode) {
@@ -40,11 +48,11 @@ function classified(frame: StandingFrame, classifier: Judgement["question"]["cla
   return makeVerdict(code, "classifier", { frame: frame.index, refs: [classifier.ref] });
 }
 
-function ask(frame: StandingFrame, askedBy: string | undefined): Verdict {
+function ask(frame: StandingFrame, askedBy: Asker | undefined): Verdict {
   if (askedBy === undefined) return frame.bare("approval_required", "mode");
   return makeVerdict("approval_required", "host_rule", {
     frame: frame.index,
-    refs: [askedBy],
+    refs: [askerRef(askedBy)],
     registers: true,
   });
 }

@@ -4,7 +4,7 @@
 import { type Access, pairIndex } from "@sallyport/contract";
 import type { StandingFrame } from "./active-context.ts";
 import type { Aim } from "./aim.ts";
-import { endByMode } from "./end-by-mode.ts";
+import { askerRef, endByMode } from "./end-by-mode.ts";
 import type { Judgement } from "./judgement.ts";
 import type { Owner } from "./pattern-table.ts";
 import type { Approval, Denial, HostRule } from "./question.ts";
@@ -15,9 +15,8 @@ export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict 
   const { snapshot, context } = active;
   const { aimer } = snapshot;
   const askRule = findRule(frame.askRules, snapshot.askRules.everybody, judgement);
-  // INVARIANT: whoever asks has a name, even where a hook gave none.
-  const askedBy = askRule?.id ?? (question.hook?.answer === "ask" ? `${question.hook.ref}` : undefined);
-  trace?.note(frame.index, "ask_rules", askedBy);
+  const askedBy = askRule ?? (question.hook?.answer === "ask" ? question.hook : undefined);
+  trace?.note(frame.index, "ask_rules", askedBy && askerRef(askedBy));
 
   const declared = findDeclared(frame, judgement);
   const isBarred = askedBy !== undefined || (context.mode === "untrusted" && !isHarmless(access));

@@ -72,7 +72,7 @@ export function compareCase(seed: number): Disagreement[] {
   });
 }
 
-/** A case in full, to look at. */
+/** A case in full, for `npm run fuzz -- --replay`. @public */
 export function describeCase(seed: number): Case & { readonly reference: ReferenceVerdict } {
   const made = makeCase(prng(seed));
   return { ...made, reference: referenceDecide(made.world, made.context, made.question) };
