@@ -1,0 +1,133 @@
+/**
+ * What is remembered, and what never is. Look-ups are counted in slots of the table, so that both can be seen.
+ */
+import { RESOURCE_OPERATIONS } from "@sallyport/contract";
+import { describe, expect, it } from "vitest";
+import type { ActiveContext } from "./active-context.ts";
+import type { Change } from "./change.ts";
+import { decide } from "./decide.ts";
+import type { Question } from "./question.ts";
+import {
+  AGENT,
+  NOW_MS,
+  SYSTEM,
+  TOOL,
+  access,
+  activate,
+  aimedAt,
+  approval,
+  frame,
+  question,
+  questionOf,
+  rule,
+} from "./testing/fixture-world.ts";
+
+/** Slots that one decision looks at. */
+function steps(active: ActiveContext, asked: Question): number {
+  const before = active.snapshot.table.steps;
+  decide(active, asked);
+  return active.snapshot.table.steps - before;
+}
+
+const EVERYTHING: Change = {
+  kind: "contract_set",
+  contract: { id: "manifest", access: RESOURCE_OPERATIONS.map(aimedAt) },
+};
+const WITH_MANIFEST = { frames: [frame(AGENT), frame(TOOL, { contracts: ["manifest"] })] };
+const ASKS = ["default", "explicit", "passive"] as const;
+
+describe("an answer that nothing can change", () => {
+  it.each(RESOURCE_OPERATIONS)("is looked up once: $resourceType $operation", (pair) => {
+    const active = activate(WITH_MANIFEST, EVERYTHING);
+    for (const ask of ASKS) {
+      expect(steps(active, questionOf(pair, { ask }))).toBeGreaterThan(0);
+      expect(steps(active, questionOf(pair, { ask }))).toBe(0);
+    }
+  });
+
+  it("is looked up again after a change", () => {
+    const active = activate(WITH_MANIFEST, EVERYTHING);
+    const asked = question("filesystem", "read", "/mnt/imports/customer.csv");
+    steps(active, asked);
+    active.snapshot.apply({ kind: "rule_removed", id: "none" });
+    expect(steps(active, asked)).toBeGreaterThan(0);
+  });
+});
+
+describe("an answer of a plain question", () => {
+  const path = { resourceType: "filesystem", operation: "execute", target: "/usr/bin/git" } as const;
+  const host = (text: string) => {
+    const parsed = access("network", "connect", text);
+    if (!("target" in parsed) || parsed.target.form !== "endpoint") throw new Error(text);
+    return parsed.target.host;
+  };
+
+  /** What the plain question is answered with, then the one that carries more. */
+  const twice = (active: ActiveContext, plain: Question, more: Partial<Question>): string[] => [
+    decide(active, plain).code,
+    decide(active, { ...plain, ...more }).code,
+    decide(active, plain).code,
+  ];
+
+  it("is not given to one with a twin", () => {
+    const twin = access(path.resourceType, path.operation, path.target);
+    if (!("target" in twin)) throw new Error("no twin");
+    const active = activate({}, { kind: "approval_set", approval: approval(path) });
+    const plain = question("system_dependency", "execute", "git");
+    expect(twice(active, plain, { twin })).toEqual(["approval_required", "allowed_permanent", "approval_required"]);
+  });
+
+  it("is not given to one with an address or aliases", () => {
+    const deny = rule("deny", { resourceType: "network", operation: "receive", target: "10.0.0.7" });
+    const byName = { id: "manifest", access: [{ resourceType: "network", operation: "receive", target: "a.example" }] } as const;
+    const active = activate(WITH_MANIFEST, { kind: "contract_set", contract: byName }, { kind: "rule_set", rule: deny });
+    const named = question("network", "receive", "http://a.example/");
+    expect(twice(active, named, { address: host("10.0.0.7") })).toEqual(["allowed_sandbox", "denied_rule", "allowed_sandbox"]);
+    const literal = question("network", "receive", "http://10.0.0.8/");
+    expect(twice(active, literal, { aliases: [host("a.example")] })).toEqual(["approval_required", "allowed_sandbox", "approval_required"]);
+  });
+
+  it("is not given to one with a hook, a classifier or a named subject", () => {
+    const plain = question("filesystem", "read", "/mnt/imports/customer.csv");
+    const active = activate(WITH_MANIFEST, EVERYTHING);
+    const hook = { answer: "deny", ref: "hook" } as const;
+    expect(twice(active, plain, { hook })).toEqual(["allowed_sandbox", "denied_rule", "allowed_sandbox"]);
+    expect(twice(active, plain, { named: AGENT })).toEqual(["allowed_sandbox", "approval_required", "allowed_sandbox"]);
+    const auto = activate({ mode: "auto" });
+    const classifier = { answer: "allow", ref: "classifier" } as const;
+    expect(twice(auto, plain, { classifier })).toEqual(["approval_required", "allowed_mode", "approval_required"]);
+  });
+});
+
+describe("an answer that time or use can change", () => {
+  const asked = question("filesystem", "read", "/data/x");
+  const aimed = { resourceType: "filesystem", operation: "read", target: "/data/x" } as const;
+
+  it("is not remembered: the end of mode bypass", () => {
+    const active = activate({ mode: "bypass", modeExpiresAtMs: NOW_MS + 1 });
+    const codes = [NOW_MS, NOW_MS + 1, NOW_MS].map((nowMs) => decide(active, { ...asked, nowMs }).code);
+    expect(codes).toEqual(["allowed_mode", "approval_required", "allowed_mode"]);
+  });
+
+  it("is not remembered: an approval that ends, alive or dead", () => {
+    const active = activate({}, { kind: "approval_set", approval: approval(aimed, { expiresAtMs: NOW_MS }) });
+    const codes = [NOW_MS, NOW_MS - 1, NOW_MS].map((nowMs) => decide(active, { ...asked, nowMs }).code);
+    expect(codes).toEqual(["approval_required", "allowed_permanent", "approval_required"]);
+  });
+
+  it("is not remembered: an approval that is counted", () => {
+    const active = activate({}, { kind: "approval_set", approval: approval(aimed, { usesLeft: 3 }) });
+    decide(active, asked);
+    expect(steps(active, asked)).toBeGreaterThan(0);
+  });
+});
+
+describe("set-up", () => {
+  it("does not hold for another subject that is named beside the system module", () => {
+    const active = activate({ setup: true, frames: [frame(AGENT), frame(SYSTEM)] });
+    const asked = question("filesystem", "read", "/data/x");
+    expect(decide(active, asked).code).toBe("allowed_setup");
+    expect(decide(active, { ...asked, named: SYSTEM }).code).toBe("allowed_setup");
+    expect(decide(active, { ...asked, named: AGENT }).code).toBe("approval_required");
+  });
+});
