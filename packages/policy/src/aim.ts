@@ -87,13 +87,9 @@ export class Aimer {
       return this.#aimAtHosts(target.host, question, (host) => this.#aimAt(withHost(target, host), pair));
     }
     const { twin } = question;
-    if (twin === undefined || !isTwin(access, twin)) return this.#ownAims;
+    if (twin === undefined) return this.#ownAims;
     const both = [this.#own, this.#aimAt(twin.target, pairIndex(twin.resourceType, twin.operation))];
-    return {
-      allow: access.resourceType === "system_dependency" ? both : [this.#own],
-      restrict: both,
-      isTwin: true,
-    };
+    return { allow: isAllowedByPath(access, twin) ? both : [this.#own], restrict: both, isTwin: true };
   }
 
   #aimAtHosts(host: Host, { address, aliases = [] }: Question, aimAt: (host: Host) => Aim): Aims {
@@ -115,8 +111,8 @@ export class Aimer {
   }
 }
 
-/** An executable by name and the same by path. */
-function isTwin(access: Access, twin: Access): boolean {
-  if (access.operation !== "execute" || twin.operation !== "execute") return false;
-  return access.resourceType !== twin.resourceType;
+/** A program by name may be allowed by its path; a program by path is never allowed by its name. */
+function isAllowedByPath(access: Access, twin: Access): boolean {
+  const isPath = twin.resourceType === "filesystem" && twin.operation === "execute";
+  return access.resourceType === "system_dependency" && isPath;
 }

@@ -34,6 +34,8 @@ const EVERYTHING: Change = {
   contract: { id: "manifest", access: RESOURCE_OPERATIONS.map(aimedAt) },
 };
 const WITH_MANIFEST = { frames: [frame(AGENT), frame(TOOL, { contracts: ["manifest"] })] };
+const READ = { resourceType: "filesystem", operation: "read", target: "/data/app/x" } as const;
+const read = (target: string, more: Partial<Question> = {}): Question => question("filesystem", "read", target, more);
 const ASKS = ["default", "explicit", "passive"] as const;
 
 describe("an answer that nothing can change", () => {
@@ -119,6 +121,48 @@ describe("an answer that time or use can change", () => {
     const active = activate({}, { kind: "approval_set", approval: approval(aimed, { usesLeft: 3 }) });
     decide(active, asked);
     expect(steps(active, asked)).toBeGreaterThan(0);
+  });
+});
+
+describe("an answer from memory", () => {
+  it("is forgotten with the next change of any kind", () => {
+    const active = activate({});
+    expect(decide(active, read(READ.target)).code).toBe("approval_required");
+    expect(decide(active, read(READ.target)).code).toBe("approval_required");
+    active.snapshot.apply({ kind: "approval_set", approval: approval(READ) });
+    expect(decide(active, read(READ.target)).code).toBe("allowed_permanent");
+    active.snapshot.apply({ kind: "approval_removed", id: "approval" });
+    expect(decide(active, read(READ.target)).code).toBe("approval_required");
+  });
+
+  it("stays right when more targets were asked for than memory holds", () => {
+    const active = activate(WITH_MANIFEST, {
+      kind: "contract_set",
+      contract: { id: "manifest", access: [{ ...READ, target: "/data/even/" }] },
+    });
+    for (let round = 0; round < 2; round++) {
+      for (let index = 0; index < 6000; index++) {
+        const path = index % 2 === 0 ? `/data/even/${index}` : `/data/odd/${index}`;
+        expect(decide(active, read(path)).allowed).toBe(index % 2 === 0);
+      }
+    }
+  });
+
+  it("does not mix ways of asking", () => {
+    const active = activate({ mode: "on_request" });
+    expect(decide(active, read("/x")).code).toBe("denied_mode");
+    expect(decide(active, read("/x", { ask: "explicit" })).code).toBe("approval_required");
+    expect(decide(active, read("/x")).code).toBe("denied_mode");
+    const asking = activate({});
+    expect(decide(asking, read("/x", { ask: "passive" })).registers).toBe(false);
+    expect(decide(asking, read("/x")).registers).toBe(true);
+  });
+
+  it("cannot be altered by whoever was given it", () => {
+    const active = activate({});
+    const verdict = decide(active, read("/x"));
+    expect(Object.isFrozen(verdict) && Object.isFrozen(verdict.refs)).toBe(true);
+    expect(() => Object.assign(verdict, { allowed: true })).toThrow(TypeError);
   });
 });
 
