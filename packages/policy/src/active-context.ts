@@ -71,6 +71,7 @@ export class ActiveContext {
   readonly snapshot: Snapshot;
   readonly context: Context;
   readonly memo = new Memo();
+  readonly #number: number;
   /** The frames that must pass, the active one first; empty where there is no subject. */
   standing: readonly StandingFrame[] = [];
   #revision = -1;
@@ -78,6 +79,7 @@ export class ActiveContext {
   constructor(snapshot: Snapshot, context: Context) {
     this.snapshot = snapshot;
     this.context = context;
+    this.#number = snapshot.newContextNumber();
     this.refresh();
   }
 
@@ -90,6 +92,12 @@ export class ActiveContext {
     this.standing = standingIndexes(context.frames).map(
       (index) => new StandingFrame(snapshot, context, context.frames[index] as Frame, index),
     );
+  }
+
+  /** Whether the target that was just decided was asked here before, a short while ago. */
+  wasAskedBefore(pair: number): boolean {
+    const { aimer, seen } = this.snapshot;
+    return seen.wasSeen(Math.imul(aimer.targetHash ^ Math.imul(this.#number, 0x9e3779b1), 0x85ebca6b) + pair);
   }
 
   /** The frame of a subject that a caller names, or `undefined` where it is not active. */

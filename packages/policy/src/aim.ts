@@ -39,6 +39,11 @@ export class Aimer {
     this.#table = table;
   }
 
+  /** A hash of the target that was last aimed at. */
+  get targetHash(): number {
+    return this.#own.probe.hash;
+  }
+
   take(access: Access, question: Question): Aims {
     const own = this.#own;
     own.pair = pairIndex(access.resourceType, access.operation);

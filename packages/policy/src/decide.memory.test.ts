@@ -3,7 +3,7 @@
  */
 import { RESOURCE_OPERATIONS } from "@sallyport/contract";
 import { describe, expect, it } from "vitest";
-import type { ActiveContext } from "./active-context.ts";
+import { ActiveContext } from "./active-context.ts";
 import type { Change } from "./change.ts";
 import { decide } from "./decide.ts";
 import type { Question } from "./question.ts";
@@ -39,12 +39,23 @@ const read = (target: string, more: Partial<Question> = {}): Question => questio
 const ASKS = ["default", "explicit", "passive"] as const;
 
 describe("an answer that nothing can change", () => {
-  it.each(RESOURCE_OPERATIONS)("is looked up once: $resourceType $operation", (pair) => {
-    const active = activate(WITH_MANIFEST, EVERYTHING);
+  it.each(RESOURCE_OPERATIONS)("is kept from the second time on: $resourceType $operation", (pair) => {
     for (const ask of ASKS) {
-      expect(steps(active, questionOf(pair, { ask }))).toBeGreaterThan(0);
-      expect(steps(active, questionOf(pair, { ask }))).toBe(0);
+      const active = activate(WITH_MANIFEST, EVERYTHING);
+      const asked = questionOf(pair, { ask });
+      expect([steps(active, asked), steps(active, asked)]).not.toContain(0);
+      expect([steps(active, asked), steps(active, asked)]).toEqual([0, 0]);
     }
+  });
+
+  it("of one context is not taken for that of another", () => {
+    const active = activate(WITH_MANIFEST, EVERYTHING);
+    const other = new ActiveContext(active.snapshot, active.context);
+    const asked = question("filesystem", "read", "/mnt/imports/customer.csv");
+    for (let time = 0; time < 3; time++) decide(active, asked);
+    expect(steps(other, asked)).toBeGreaterThan(0);
+    expect(steps(other, asked)).toBeGreaterThan(0);
+    expect(steps(other, asked)).toBe(0);
   });
 
   it("is looked up again after a change", () => {
@@ -67,6 +78,7 @@ describe("an answer of a plain question", () => {
   /** What the plain question is answered with, then the one that carries more. */
   const twice = (active: ActiveContext, plain: Question, more: Partial<Question>): string[] => [
     decide(active, plain).code,
+    decide(active, plain).code,
     decide(active, { ...plain, ...more }).code,
     decide(active, plain).code,
   ];
@@ -76,7 +88,7 @@ describe("an answer of a plain question", () => {
     if (!("target" in twin)) throw new Error("no twin");
     const active = activate({}, { kind: "approval_set", approval: approval(path) });
     const plain = question("system_dependency", "execute", "git");
-    expect(twice(active, plain, { twin })).toEqual(["approval_required", "allowed_permanent", "approval_required"]);
+    expect(twice(active, plain, { twin })).toEqual(["approval_required", "approval_required", "allowed_permanent", "approval_required"]);
   });
 
   it("is not given to one with an address or aliases", () => {
@@ -84,20 +96,20 @@ describe("an answer of a plain question", () => {
     const byName = { id: "manifest", access: [{ resourceType: "network", operation: "receive", target: "a.example" }] } as const;
     const active = activate(WITH_MANIFEST, { kind: "contract_set", contract: byName }, { kind: "rule_set", rule: deny });
     const named = question("network", "receive", "http://a.example/");
-    expect(twice(active, named, { address: host("10.0.0.7") })).toEqual(["allowed_sandbox", "denied_rule", "allowed_sandbox"]);
+    expect(twice(active, named, { address: host("10.0.0.7") })).toEqual(["allowed_sandbox", "allowed_sandbox", "denied_rule", "allowed_sandbox"]);
     const literal = question("network", "receive", "http://10.0.0.8/");
-    expect(twice(active, literal, { aliases: [host("a.example")] })).toEqual(["approval_required", "allowed_sandbox", "approval_required"]);
+    expect(twice(active, literal, { aliases: [host("a.example")] })).toEqual(["approval_required", "approval_required", "allowed_sandbox", "approval_required"]);
   });
 
   it("is not given to one with a hook, a classifier or a named subject", () => {
     const plain = question("filesystem", "read", "/mnt/imports/customer.csv");
     const active = activate(WITH_MANIFEST, EVERYTHING);
     const hook = { answer: "deny", ref: "hook" } as const;
-    expect(twice(active, plain, { hook })).toEqual(["allowed_sandbox", "denied_rule", "allowed_sandbox"]);
-    expect(twice(active, plain, { named: AGENT })).toEqual(["allowed_sandbox", "approval_required", "allowed_sandbox"]);
+    expect(twice(active, plain, { hook })).toEqual(["allowed_sandbox", "allowed_sandbox", "denied_rule", "allowed_sandbox"]);
+    expect(twice(active, plain, { named: AGENT })).toEqual(["allowed_sandbox", "allowed_sandbox", "approval_required", "allowed_sandbox"]);
     const auto = activate({ mode: "auto" });
     const classifier = { answer: "allow", ref: "classifier" } as const;
-    expect(twice(auto, plain, { classifier })).toEqual(["approval_required", "allowed_mode", "approval_required"]);
+    expect(twice(auto, plain, { classifier })).toEqual(["approval_required", "approval_required", "allowed_mode", "approval_required"]);
   });
 });
 
@@ -107,20 +119,23 @@ describe("an answer that time or use can change", () => {
 
   it("is not remembered: the end of mode bypass", () => {
     const active = activate({ mode: "bypass", modeExpiresAtMs: NOW_MS + 1 });
-    const codes = [NOW_MS, NOW_MS + 1, NOW_MS].map((nowMs) => decide(active, { ...asked, nowMs }).code);
-    expect(codes).toEqual(["allowed_mode", "approval_required", "allowed_mode"]);
+    const times = [NOW_MS, NOW_MS, NOW_MS, NOW_MS + 1, NOW_MS + 1, NOW_MS + 1, NOW_MS];
+    const codes = times.map((nowMs) => decide(active, { ...asked, nowMs }).code);
+    const [holds, over] = ["allowed_mode", "approval_required"];
+    expect(codes).toEqual([holds, holds, holds, over, over, over, holds]);
   });
 
   it("is not remembered: an approval that ends, alive or dead", () => {
     const active = activate({}, { kind: "approval_set", approval: approval(aimed, { expiresAtMs: NOW_MS }) });
-    const codes = [NOW_MS, NOW_MS - 1, NOW_MS].map((nowMs) => decide(active, { ...asked, nowMs }).code);
-    expect(codes).toEqual(["approval_required", "allowed_permanent", "approval_required"]);
+    const times = [NOW_MS, NOW_MS, NOW_MS, NOW_MS - 1, NOW_MS - 1, NOW_MS - 1, NOW_MS];
+    const codes = times.map((nowMs) => decide(active, { ...asked, nowMs }).code);
+    const [dead, alive] = ["approval_required", "allowed_permanent"];
+    expect(codes).toEqual([dead, dead, dead, alive, alive, alive, dead]);
   });
 
   it("is not remembered: an approval that is counted", () => {
     const active = activate({}, { kind: "approval_set", approval: approval(aimed, { usesLeft: 3 }) });
-    decide(active, asked);
-    expect(steps(active, asked)).toBeGreaterThan(0);
+    for (let time = 0; time < 3; time++) expect(steps(active, asked)).toBeGreaterThan(0);
   });
 });
 

@@ -126,6 +126,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     context: { mode: "bypass", modeExpiresAtMs: NOW_MS + 1 },
     expected: ["allowed_mode", "allowed", "mode", []],
   },
+  "mode bypass without an end, whatever the clock says": {
+    context: { mode: "bypass" },
+    question: { nowMs: -1 },
+    expected: ["approval_required", "asked", "mode", []],
+  },
   "mode plan": {
     context: { mode: "plan" },
     question: question("network", "send", SEND.target),

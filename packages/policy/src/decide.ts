@@ -36,7 +36,9 @@ export function decide(active: ActiveContext, question: Question): Verdict {
     const { verdict, timed } = judge(active, question, undefined);
     // INVARIANT: limited approvals, and answers that the clock can change, are never given from memory.
     const isLasting = !timed && !verdict.limited && active.context.mode !== "bypass";
-    if (isLasting) active.memo.set(pair, question.ask, access.target.text, verdict);
+    if (isLasting && active.wasAskedBefore(pair)) {
+      active.memo.set(pair, question.ask, access.target.text, verdict);
+    }
     return verdict;
   } catch {
     return FAILED;

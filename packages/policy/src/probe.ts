@@ -31,6 +31,11 @@ export class Probe {
   folderEnds = new Int32Array(64);
   folderHashes = new Int32Array(64);
 
+  /** A hash of the whole target, for what need not be exact. */
+  get hash(): number {
+    return this.form === "endpoint" ? this.hostHash + this.port : this.fullHash;
+  }
+
   aim(target: Target, key: HashKey): void {
     this.form = target.form;
     this.folders = 0;

@@ -28,6 +28,7 @@ import type {
   Registration,
 } from "./question.ts";
 import type { HashSeed } from "./seeded-hash.ts";
+import { SeenFilter } from "./seen-filter.ts";
 import { SessionMap } from "./session-map.ts";
 import { SubjectMap } from "./subject-map.ts";
 
@@ -71,6 +72,7 @@ interface Stored<T> {
 export class Snapshot {
   readonly table: PatternTable;
   readonly aimer: Aimer;
+  readonly seen = new SeenFilter();
   readonly contracts = new Map<string, IndexedContract>();
   readonly registrations = new SubjectMap<Registration>();
   readonly builtins: Layer<BuiltinDeny>;
@@ -85,6 +87,7 @@ export class Snapshot {
   readonly #approvals = new Map<string, Stored<Approval>>();
   readonly #denials = new Map<string, Stored<Denial>>();
   #revision = 0;
+  #contexts = 0;
 
   constructor(options: SnapshotOptions) {
     this.#parseUrl = options.parseUrl;
@@ -100,6 +103,11 @@ export class Snapshot {
 
   get revision(): number {
     return this.#revision;
+  }
+
+  /** A number that tells contexts apart where they share scratch. */
+  newContextNumber(): number {
+    return ++this.#contexts;
   }
 
   /** Takes one change whole or, where it has a fault, not at all. */

@@ -93,7 +93,8 @@ function parseUrlTarget(requested: string, text: string, parseUrl: UrlParser): P
   const authority = href.slice(hostStart, pathStart);
   if (authority.includes("@")) return bad("must not contain a user name or password");
   const portStart = portStartOf(authority);
-  const host = canonicalHost(portStart < 0 ? authority : authority.slice(0, portStart - 1));
+  const hostText = portStart < 0 ? authority : authority.slice(0, portStart - 1);
+  const host = canonicalHost(hostText);
   if (host === undefined)
     return bad("must have a host of letters, digits, hyphens, underscores and dots, or an IP address");
   const port = portStart < 0 ? DEFAULT_PORTS[scheme] : Number(authority.slice(portStart));
@@ -105,7 +106,8 @@ function parseUrlTarget(requested: string, text: string, parseUrl: UrlParser): P
   const path = href.slice(pathStart, hasQuery ? queryMark : end);
   const query = hasQuery ? href.slice(queryMark + 1, end) : undefined;
   const parts = { scheme, host, port, path, query };
-  const normalized = urlText(parts);
+  // WHY: mostly the href is the normalized text already, and one text is cheaper to keep and to read than two.
+  const normalized = host === hostText ? href.slice(0, end) : urlText(parts);
   if (normalized.length > NETWORK_TARGET_BYTES_MAX) {
     return bad(`must be at most ${NETWORK_TARGET_BYTES_MAX} bytes long once percent-encoded`);
   }

@@ -1,7 +1,7 @@
 /**
  * Runs the engine beside the reference model on generated cases. Each world is built in random order and by detours
- * (facts that come and go), so that the incremental index is compared too; each question is asked twice, so that
- * memory is.
+ * (facts that come and go), so that the incremental index is compared too; each question is asked three times, so
+ * that memory is.
  */
 import { PERMISSION_MODES, type PermissionMode, type UrlParser, whatwgUrl } from "@sallyport/contract";
 import { ActiveContext } from "../active-context.ts";
@@ -20,7 +20,7 @@ export interface Disagreement {
   readonly mode: PermissionMode;
   readonly engine: ReferenceVerdict;
   readonly reference: ReferenceVerdict;
-  readonly how: "first" | "again" | "explained";
+  readonly how: "first" | "second" | "third" | "explained";
 }
 
 export interface Comparison {
@@ -64,7 +64,8 @@ export function compareCase(seed: number): Disagreement[] {
     const active = new ActiveContext(snapshot, there);
     const answers: [Disagreement["how"], Verdict][] = [
       ["first", decide(active, question)],
-      ["again", decide(active, question)],
+      ["second", decide(active, question)],
+      ["third", decide(active, question)],
       ["explained", explain(active, question).verdict],
     ];
     const wrong = answers.filter(([, verdict]) => !isSame(verdict, reference));
