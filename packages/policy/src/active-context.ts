@@ -2,7 +2,7 @@
  * A context made ready for checks: its frames with what the snapshot holds of each. Entered once, asked many times;
  * follows the snapshot's revision by itself.
  */
-import { type CheckCode, type DecisionSource, type Subject, sameSubject } from "@sallyport/contract";
+import { type Access, type CheckCode, type DecisionSource, type Subject, pairIndex, sameSubject } from "@sallyport/contract";
 import { Memo } from "./memo.ts";
 import type { Owner } from "./pattern-table.ts";
 import type { Approval, Context, Denial, Frame, HostRule } from "./question.ts";
@@ -95,8 +95,9 @@ export class ActiveContext {
   }
 
   /** Whether the target that was just decided was asked here before, a short while ago. */
-  wasAskedBefore(pair: number): boolean {
+  wasAskedBefore(access: Access): boolean {
     const { aimer, seen } = this.snapshot;
+    const pair = pairIndex(access.resourceType, access.operation);
     return seen.wasSeen(Math.imul(aimer.targetHash ^ Math.imul(this.#number, 0x9e3779b1), 0x85ebca6b) + pair);
   }
 

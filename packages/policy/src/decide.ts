@@ -21,7 +21,7 @@ const FAILED = makeVerdict("unavailable", "fault", { frame: -1 });
 export function decide(active: ActiveContext, question: Question): Verdict {
   try {
     active.refresh();
-    const access = question.access as Access;
+    const { access } = question;
     const isPlain =
       question.address === undefined &&
       question.aliases === undefined &&
@@ -29,16 +29,13 @@ export function decide(active: ActiveContext, question: Question): Verdict {
       question.named === undefined &&
       question.hook === undefined &&
       question.classifier === undefined;
-    const pair = isPlain && isAccess(access) ? pairIndex(access.resourceType, access.operation) : -1;
-    if (pair < 0) return judge(active, question, undefined).verdict;
-    const known = active.memo.get(pair, question.ask, access.target.text);
+    if (!isPlain || !isAccess(access)) return judge(active, question, undefined).verdict;
+    const known = active.memo.get(access, question.ask);
     if (known !== undefined) return known;
     const { verdict, timed } = judge(active, question, undefined);
     // INVARIANT: limited approvals, and answers that the clock can change, are never given from memory.
     const isLasting = !timed && !verdict.limited && active.context.mode !== "bypass";
-    if (isLasting && active.wasAskedBefore(pair)) {
-      active.memo.set(pair, question.ask, access.target.text, verdict);
-    }
+    if (isLasting && active.wasAskedBefore(access)) active.memo.set(access, question.ask, verdict);
     return verdict;
   } catch {
     return FAILED;
@@ -171,7 +168,7 @@ function isSystemModule(frame: StandingFrame): boolean {
 }
 
 function isAccess(access: Access | Fault): access is Access {
-  return !("code" in access);
+  return (access as Partial<Access>).target !== undefined;
 }
 
 function untimed(verdict: Verdict): Judged {

@@ -1,58 +1,58 @@
 /**
- * Answers of one context that can be given again as long as nothing changes: by pair, by way of asking and by target,
- * never by a joined key. Two generations bound it without the cost of keeping order.
+ * Answers of one context that can be given again as long as nothing changes: by target, then by resource type, operation
+ * and way of asking, each compared by itself. Two generations bound it without the cost of keeping order.
  */
-import { RESOURCE_OPERATIONS } from "@sallyport/contract";
+import type { Access } from "@sallyport/contract";
 import type { Question } from "./question.ts";
 import type { Verdict } from "./verdict.ts";
 
-const GENERATION_MAX = 2048;
-const ASK_COUNT = 3;
+const GENERATION_MAX = 8192;
 
-type Answers = Map<string, Verdict>;
-
-const NO_ANSWERS: readonly undefined[] = RESOURCE_OPERATIONS.flatMap(() =>
-  Array.from({ length: ASK_COUNT }, () => undefined),
-);
+/** The answers for one target: at most one for each pair and way of asking. */
+interface Answer {
+  readonly resourceType: Access["resourceType"];
+  readonly operation: Access["operation"];
+  readonly ask: Question["ask"];
+  readonly verdict: Verdict;
+  readonly next: Answer | undefined;
+}
 
 export class Memo {
-  #young: (Answers | undefined)[] = [];
-  #old: (Answers | undefined)[] = [];
+  #young = new Map<string, Answer>();
+  #old = new Map<string, Answer>();
 
-  get(pair: number, ask: Question["ask"], target: string): Verdict | undefined {
-    const slot = slotOf(pair, ask);
-    const young = this.#young[slot];
-    if (young === undefined) return undefined;
-    const hit = young.get(target);
-    return hit !== undefined || this.#old[slot] === undefined ? hit : this.#rescue(slot, target);
+  get(access: Access, ask: Question["ask"]): Verdict | undefined {
+    const { text } = access.target;
+    const hit = find(this.#young.get(text), access, ask);
+    return hit !== undefined || this.#old.size === 0 ? hit : this.#rescue(text, access, ask);
   }
 
-  set(pair: number, ask: Question["ask"], target: string, verdict: Verdict): void {
-    this.#put(slotOf(pair, ask), target, verdict);
+  set(access: Access, ask: Question["ask"], verdict: Verdict): void {
+    const { resourceType, operation, target } = access;
+    if (this.#young.size >= GENERATION_MAX) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    const next = this.#young.get(target.text);
+    this.#young.set(target.text, { resourceType, operation, ask, verdict, next });
   }
 
   clear(): void {
-    this.#young = NO_ANSWERS.slice();
-    this.#old = NO_ANSWERS.slice();
+    if (this.#young.size > 0) this.#young = new Map();
+    if (this.#old.size > 0) this.#old = new Map();
   }
 
-  #rescue(slot: number, target: string): Verdict | undefined {
-    const hit = this.#old[slot]?.get(target);
-    if (hit !== undefined) this.#put(slot, target, hit);
+  #rescue(text: string, access: Access, ask: Question["ask"]): Verdict | undefined {
+    const hit = find(this.#old.get(text), access, ask);
+    if (hit !== undefined) this.set(access, ask, hit);
     return hit;
-  }
-
-  #put(slot: number, target: string, verdict: Verdict): void {
-    const young = this.#young[slot];
-    if (young !== undefined && young.size < GENERATION_MAX) {
-      young.set(target, verdict);
-      return;
-    }
-    this.#old[slot] = young;
-    this.#young[slot] = new Map([[target, verdict]]);
   }
 }
 
-function slotOf(pair: number, ask: Question["ask"]): number {
-  return pair * ASK_COUNT + (ask === "default" ? 0 : ask === "explicit" ? 1 : 2);
+function find(first: Answer | undefined, access: Access, ask: Question["ask"]): Verdict | undefined {
+  for (let answer = first; answer !== undefined; answer = answer.next) {
+    const isSame = answer.operation === access.operation && answer.ask === ask;
+    if (isSame && answer.resourceType === access.resourceType) return answer.verdict;
+  }
+  return undefined;
 }

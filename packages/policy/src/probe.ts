@@ -8,7 +8,6 @@ import { type HashKey, hashStep } from "./seeded-hash.ts";
 const SLASH = 0x2f;
 const QUESTION_MARK = 0x3f;
 const PERCENT = 0x25;
-const BACKSLASH = 0x5c;
 
 export class Probe {
   form: Target["form"] = "path";
@@ -80,7 +79,7 @@ export class Probe {
     return hash;
   }
 
-  /** Says whether the path holds a character that can make it ambiguous. */
+  /** Says whether the path holds anything encoded; a parsed URL holds no backslash. */
   #walkUrl(key: HashKey): boolean {
     const { text } = this;
     this.hostHash = this.#walk(this.hostStart, this.hostEnd, key.start, key);
@@ -92,7 +91,7 @@ export class Probe {
       if (code === QUESTION_MARK) break;
       hash = hashStep(hash, code, key.multiplier);
       if (code === SLASH) this.#addFolder(index + 1, hash);
-      else if (code === PERCENT || code === BACKSLASH) isSuspect = true;
+      else if (code === PERCENT) isSuspect = true;
     }
     this.pathEnd = index;
     this.pathHash = hash;
