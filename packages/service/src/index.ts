@@ -1,1 +1,99 @@
-export {};
+/**
+ * The access-policy service: checks, requests, approvals, denials, resumes, waiting, propagation and the audit log of
+ * one node. It is given a store by its port and never opens one.
+ */
+export { AccessService, type AccessServiceOptions } from "./access-service.ts";
+export { ActionRegistry, type ResumeAction, type ResumeHandler, type ResumeRun } from "./actions.ts";
+export type { AuditLog } from "./audit-log.ts";
+export type { Ask, CallerContext, CallerUser, RequestedForm, Wait } from "./caller-context.ts";
+export type { ChangeAnswer, Changed } from "./change-policy.ts";
+export type {
+  ApprovalWords,
+  ByAccess,
+  ByRequest,
+  Decided,
+  Decision,
+  DecisionKind,
+  DecisionWords,
+  Refusal,
+  RefusalCode,
+  SessionApprovalWords,
+} from "./decision-request.ts";
+export type { Listing } from "./listing.ts";
+export { type NewId, type NodeClock, randomId, systemClock } from "./node-clock.ts";
+export { DEFAULT_LIMITS, type DecisionHook, type ServiceLimits } from "./node-parts.ts";
+export { POLICY_ACTIONS, type PolicyAction } from "./policy-event.ts";
+export type { RequireAsk } from "./require.ts";
+export type { EnterCaller, ResumeExecutor } from "./resume-executor.ts";
+export type { Revocation } from "./revoke.ts";
+export type { ModeWords, RuleWords } from "./rules.ts";
+export type { WaitAnswer } from "./wait-for-request.ts";
+export {
+  Authority,
+  type AuthorityGround,
+  type AuthorityNames,
+  DEFAULT_AUTHORITY_NAMES,
+  PERMISSION_FAULTS,
+  type PermissionFault,
+  type PermissionFaultReason,
+  resolveAuthority,
+} from "./authority/resolve-authority.ts";
+export { CHAIN_FAULTS, type ChainFault, type ChainFaultReason } from "./audit/chain-fault.ts";
+export {
+  type Checkpoint,
+  type CheckpointKeys,
+  type CheckpointSigner,
+  type SignedCheckpoint,
+  checkSignature,
+  checkpointKeyId,
+  checkpointKeys,
+  checkpointLine,
+  generateCheckpointSigner,
+  headsOf,
+  parseCheckpointLine,
+  signCheckpoint,
+  signerOf,
+} from "./audit/checkpoint.ts";
+export {
+  type ChainHead,
+  type EventEnvelope,
+  type EventOfRow,
+  type EventRow,
+  eventOfRow,
+  genesisOf,
+  headOf,
+  linksTo,
+  nextRow,
+} from "./audit/event-chain.ts";
+export { type MaskingKey, maskMessage, maskTarget } from "./audit/event-masking.ts";
+export { maskEvent } from "./audit/mask-event.ts";
+export { type ChainInput, type ChainReport, type ChainSound, verifyChain } from "./audit/verify-chain.ts";
+export { type Shown, digestText, parseDigest, shownDigest } from "./digest/shown-digest.ts";
+export { ADMISSIONS, type Admission, RequestLimits, type RequestLimitOptions } from "./limits/rate-limit.ts";
+export {
+  type LoadedRing,
+  type RingFiles,
+  type RingPlace,
+  loadKeyRing,
+  saveKeyRing,
+} from "./seal/key-ring-file.ts";
+export {
+  type KeyRing,
+  type KeyRingResult,
+  type SealKey,
+  activeKey,
+  newKeyRing,
+  retireKey,
+  rotateKeyRing,
+} from "./seal/key-ring.ts";
+export {
+  type ContinuationIdentity,
+  OPEN_FAULTS,
+  type OpenFault,
+  type Opened,
+  type Sealed,
+  openContext,
+  sealContext,
+} from "./seal/sealed-context.ts";
+export { type WideningOptions, suggestWidenings } from "./widening/suggest-widening.ts";
+export { type Suggestion, visible } from "./widening/suggestion.ts";

@@ -1,0 +1,254 @@
+/**
+ * The access-policy service of one node: puts the parts together, starts and stops them, and is the one door to them.
+ * Trusts its host for the caller's context, the clock, the key ring and its own places.
+ */
+import type { ExternalAccessCheck, UrlParser } from "@sallyport/contract";
+import { type Change, type HashSeed, type OwnPlaces, builtinDenies } from "@sallyport/policy";
+import type { AccessStore, KeyedSession } from "@sallyport/store";
+import { type ActionRegistry } from "./actions.ts";
+import { AuditLog } from "./audit-log.ts";
+import { type AuthorityNames, DEFAULT_AUTHORITY_NAMES } from "./authority/resolve-authority.ts";
+import type { Ask, CallerContext, Wait } from "./caller-context.ts";
+import type { ChangeAnswer } from "./change-policy.ts";
+import { Checker } from "./check.ts";
+import { completeSetup } from "./complete-setup.ts";
+import { decideRequest } from "./decide-request.ts";
+import type {
+  ApprovalWords,
+  ByAccess,
+  ByRequest,
+  Decision,
+  DecisionWords,
+  SessionApprovalWords,
+} from "./decision-request.ts";
+import { endSession } from "./end-session.ts";
+import { expireRequests } from "./expire-requests.ts";
+import { TokenBuckets } from "./limits/token-bucket.ts";
+import { Listing } from "./listing.ts";
+import { LiveSnapshot } from "./live-snapshot.ts";
+import { type NewId, type NodeClock, randomId, systemClock } from "./node-clock.ts";
+import { DEFAULT_LIMITS, type DecisionHook, type NodeParts, type ServiceLimits } from "./node-parts.ts";
+import { RepeatBook } from "./repeat-book.ts";
+import { type RequireAsk, requireAccess } from "./require.ts";
+import { type EnterCaller, ResumeExecutor } from "./resume-executor.ts";
+import { retryResume } from "./retry-resume.ts";
+import { type Revocation, removeRule, revokeApproval, revokeDenial } from "./revoke.ts";
+import { type ModeWords, type RuleWords, setMode, setRule } from "./rules.ts";
+import type { KeyRing } from "./seal/key-ring.ts";
+import { Waiters } from "./wait.ts";
+import { type WaitAnswer, waitForRequest } from "./wait-for-request.ts";
+
+export interface AccessServiceOptions {
+  readonly store: AccessStore;
+  /** One process at a time has it; its chain goes on under it. */
+  readonly nodeId: string;
+  readonly seed: HashSeed;
+  readonly parseUrl: UrlParser;
+  readonly keyRing: () => KeyRing;
+  /** Secret; the same on every node whose masked values shall be comparable. */
+  readonly maskingKey: Uint8Array;
+  readonly actions: ActionRegistry;
+  /** What nothing may touch: the data folder, the key ring, the admin socket, the API port. */
+  readonly ownPlaces: OwnPlaces;
+  readonly clock?: NodeClock | undefined;
+  readonly newId?: NewId | undefined;
+  readonly limits?: Partial<ServiceLimits> | undefined;
+  /** New requests of one subject; 30 at once and 1 a second unless said. */
+  readonly rate?: { readonly burst: number; readonly perSecond: number } | undefined;
+  readonly authorityNames?: AuthorityNames | undefined;
+  readonly hook?: DecisionHook | undefined;
+  readonly classifier?: DecisionHook | undefined;
+  readonly strictAudit?: boolean | undefined;
+  /** The host starts set-up in this process. Without effect once set-up was completed anywhere. */
+  readonly setup?: boolean | undefined;
+  readonly enterCaller?: EnterCaller | undefined;
+  /** `false`: this node runs no resumes. */
+  readonly runsResumes?: boolean | undefined;
+  /** For the host's own log. Must not throw. */
+  readonly onFault?: ((error: unknown) => void) | undefined;
+  readonly batchAgeMs?: number | undefined;
+  readonly leaseMs?: number | undefined;
+  readonly beatMs?: number | undefined;
+}
+
+const SWEEP_MS = 10_000;
+const SUBJECTS_MAX = 10_000;
+
+export class AccessService {
+  readonly executor: ResumeExecutor;
+  /** For persons with authority. */
+  readonly list: Listing;
+  readonly #parts: NodeParts;
+  readonly #checker: Checker;
+  readonly #runsResumes: boolean;
+  #sweep: NodeJS.Timeout | null = null;
+
+  constructor(options: AccessServiceOptions) {
+    this.#parts = partsOf(options, () => this.executor.nudge());
+    this.#checker = new Checker(this.#parts);
+    this.executor = new ResumeExecutor(this.#parts, options.enterCaller);
+    this.list = new Listing(this.#parts);
+    this.#runsResumes = options.runsResumes ?? true;
+  }
+
+  async start(): Promise<void> {
+    const { live, waiters } = this.#parts;
+    live.onAdvance(() => waiters.notify());
+    await live.start();
+    if (this.#runsResumes) this.executor.start();
+    this.#sweep = setInterval(() => {
+      this.sweep().catch(() => undefined);
+    }, SWEEP_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    const { live, waiters, audit } = this.#parts;
+    if (this.#sweep !== null) clearInterval(this.#sweep);
+    waiters.close();
+    await this.executor.stop();
+    for (const event of this.#parts.repeats.sweep()) audit.record(event);
+    try {
+      await audit.close();
+    } finally {
+      await live.stop();
+    }
+  }
+
+  /** Approvals and denials can be vouched for now. */
+  get live(): boolean {
+    return this.#parts.live.live && this.#parts.audit.writable;
+  }
+
+  get revision(): number {
+    return this.#parts.live.revision;
+  }
+
+  get audit(): AuditLog {
+    return this.#parts.audit;
+  }
+
+  /** Contracts and registrations of the host. */
+  applyHost(change: Extract<Change, { readonly kind: `contract_${string}` | `subject_${string}` }>): void {
+    this.#parts.live.applyHost(change);
+  }
+
+  /** Expires what is due and writes counted repeats. Happens by itself now and then. */
+  async sweep(): Promise<number> {
+    for (const event of this.#parts.repeats.sweep()) this.#parts.audit.record(event);
+    return expireRequests(this.#parts);
+  }
+
+  /** Renews this node's lease and catches up. Happens by itself. */
+  beat(): Promise<void> {
+    return this.#parts.live.beat();
+  }
+
+  /** This node's view holds at least this revision. */
+  atLeast(revision: number): Promise<void> {
+    return this.#parts.live.atLeast(revision);
+  }
+
+  check(caller: CallerContext, ask: Ask): Promise<ExternalAccessCheck> {
+    return this.#checker.check(caller, ask);
+  }
+
+  require(caller: CallerContext, ask: RequireAsk): Promise<ExternalAccessCheck> {
+    return requireAccess(this.#parts, this.#checker, caller, ask);
+  }
+
+  wait(caller: CallerContext, requestId: string, wait: Wait): Promise<WaitAnswer> {
+    return waitForRequest(this.#parts, caller, requestId, wait);
+  }
+
+  approveForSession(
+    caller: CallerContext,
+    by: ByRequest | ByAccess,
+    words: SessionApprovalWords = {},
+  ): Promise<Decision> {
+    return decideRequest(this.#parts, caller, "approve_for_session", { by, words });
+  }
+
+  approvePermanently(
+    caller: CallerContext,
+    by: ByRequest | ByAccess,
+    words: ApprovalWords = {},
+  ): Promise<Decision> {
+    return decideRequest(this.#parts, caller, "approve_permanently", { by, words });
+  }
+
+  deny(caller: CallerContext, by: ByRequest | ByAccess, words: DecisionWords = {}): Promise<Decision> {
+    return decideRequest(this.#parts, caller, "deny", { by, words });
+  }
+
+  /** A deny rule, which beats declarations too. */
+  block(caller: CallerContext, by: ByRequest | ByAccess, words: DecisionWords = {}): Promise<Decision> {
+    return decideRequest(this.#parts, caller, "block", { by, words });
+  }
+
+  revokeApproval(caller: CallerContext, revocation: Revocation): Promise<ChangeAnswer> {
+    return revokeApproval(this.#parts, caller, revocation);
+  }
+
+  revokeDenial(caller: CallerContext, revocation: Revocation): Promise<ChangeAnswer> {
+    return revokeDenial(this.#parts, caller, revocation);
+  }
+
+  setRule(caller: CallerContext, words: RuleWords): ReturnType<typeof setRule> {
+    return setRule(this.#parts, caller, words);
+  }
+
+  removeRule(caller: CallerContext, revocation: Revocation): Promise<ChangeAnswer> {
+    return removeRule(this.#parts, caller, revocation);
+  }
+
+  setMode(caller: CallerContext, words: ModeWords): Promise<ChangeAnswer> {
+    return setMode(this.#parts, caller, words);
+  }
+
+  endSession(caller: CallerContext, session: KeyedSession): Promise<ChangeAnswer> {
+    return endSession(this.#parts, caller, session);
+  }
+
+  completeSetup(caller: CallerContext): Promise<ChangeAnswer> {
+    return completeSetup(this.#parts, caller);
+  }
+
+  retryResume(caller: CallerContext, jobId: string): Promise<ChangeAnswer> {
+    return retryResume(this.#parts, caller, jobId);
+  }
+}
+
+function partsOf(options: AccessServiceOptions, jobsMade: () => void): NodeParts {
+  const { store, nodeId, seed, parseUrl, maskingKey, actions, keyRing } = options;
+  const clock = options.clock ?? systemClock;
+  const newId = options.newId ?? randomId;
+  const hostFacts = builtinDenies(options.ownPlaces).map(
+    (builtin) => ({ kind: "builtin_set", builtin }) as const,
+  );
+  const { leaseMs, beatMs, batchAgeMs } = options;
+  const rate = options.rate ?? { burst: 30, perSecond: 1 };
+  return {
+    store,
+    nodeId,
+    clock,
+    newId,
+    seed,
+    parseUrl,
+    maskingKey,
+    actions,
+    keyRing,
+    live: new LiveSnapshot({ store, nodeId, clock, seed, parseUrl, hostFacts, leaseMs, beatMs }),
+    audit: new AuditLog({ store, nodeId, clock, newId, maskingKey, batchAgeMs }),
+    repeats: new RepeatBook(),
+    waiters: new Waiters(store),
+    limits: Object.freeze({ ...DEFAULT_LIMITS, ...options.limits }),
+    rate: new TokenBuckets({ ...rate, subjectsMax: SUBJECTS_MAX, nowMs: () => clock.monotonicMs() }),
+    authorityNames: options.authorityNames ?? DEFAULT_AUTHORITY_NAMES,
+    hook: options.hook,
+    classifier: options.classifier,
+    strictAudit: options.strictAudit ?? false,
+    setupStarted: options.setup ?? false,
+    faulted: options.onFault ?? (() => undefined),
+    jobsMade,
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * What vouches for rows from outside their own chain: signed checkpoints of the node, and links of other nodes.
+ * Every source is read once, in its own order, with one anchor of it in memory.
+ */
+import {
+  type CheckpointKeys,
+  type SignatureFault,
+  type SignedCheckpoint,
+  checkSignature,
+  parseCheckpointLine,
+} from "./checkpoint.ts";
+import type { ChainHead } from "./event-chain.ts";
+
+export type Feed<T> = AsyncIterable<T> | Iterable<T>;
+
+export interface AnchorSources {
+  readonly node: string;
+  /** Lines of the node's own export, oldest first. */
+  readonly checkpoints: Feed<string>;
+  /** What other nodes say about this one; one feed per node, oldest first. */
+  readonly links: readonly Feed<ChainHead>[];
+  readonly keys: CheckpointKeys;
+  /** Anchors up to here are about rows that retention removed. */
+  readonly startSeq: number;
+}
+
+export interface AnchorFault {
+  readonly reason: SignatureFault | "rewritten" | "cut" | "reordered";
+  readonly line?: number;
+}
+
+interface Source {
+  readonly pull: () => Promise<Anchor | undefined>;
+  next: Anchor | undefined;
+}
+
+interface Anchor {
+  readonly seq: number;
+  readonly hash: string;
+  /** Absent for a link. */
+  readonly line?: number;
+  readonly checkpoint?: SignedCheckpoint | undefined;
+}
+
+export class AnchorFeed {
+  readonly #sources: readonly Source[];
+  readonly #keys: CheckpointKeys;
+  readonly #node: string;
+  /** How many vouched for a row that was met. */
+  checkpoints = 0;
+  links = 0;
+  /** Links that came too late to be compared: their row had passed. */
+  linksPassed = 0;
+  /** The next row that an anchor speaks of. */
+  dueSeq = Number.POSITIVE_INFINITY;
+
+  private constructor(node: string, keys: CheckpointKeys, sources: readonly Source[]) {
+    this.#node = node;
+    this.#keys = keys;
+    this.#sources = sources;
+  }
+
+  static async open(from: AnchorSources): Promise<AnchorFeed> {
+    const pulls = [checkpointPull(from), ...from.links.map((feed) => linkPull(feed, from.startSeq))];
+    const sources = await Promise.all(pulls.map(async (pull) => ({ pull, next: await pull() })));
+    const feed = new AnchorFeed(from.node, from.keys, sources);
+    feed.#plan();
+    return feed;
+  }
+
+  /** Compares a row with every anchor that is due. */
+  async meet(head: ChainHead): Promise<AnchorFault | undefined> {
+    for (const source of this.#sources) {
+      for (; source.next !== undefined && source.next.seq <= head.seq; source.next = await source.pull()) {
+        const problem = this.#compare(source.next, head);
+        if (problem !== undefined) return problem;
+      }
+    }
+    this.#plan();
+    return undefined;
+  }
+
+  /** No row follows: whatever is left speaks of rows that are gone. */
+  finish(): AnchorFault | undefined {
+    for (const { next } of this.#sources) {
+      if (next === undefined) continue;
+      return this.#signatureFault(next) ?? { reason: "cut", ...lineOf(next) };
+    }
+    return undefined;
+  }
+
+  /** The hash that an anchor gives a row which is not met yet. */
+  hashAt(seq: number): string | undefined {
+    return this.#sources
+      .map(({ next }) => next)
+      .find((anchor) => anchor?.seq === seq && this.#signatureFault(anchor) === undefined)?.hash;
+  }
+
+  #compare(anchor: Anchor, head: ChainHead): AnchorFault | undefined {
+    const problem = this.#signatureFault(anchor);
+    if (problem !== undefined) return problem;
+    if (anchor.seq < head.seq) {
+      if (anchor.line !== undefined) return { reason: "reordered", line: anchor.line };
+      this.linksPassed++;
+      return undefined;
+    }
+    if (anchor.hash !== head.hash) return { reason: "rewritten", ...lineOf(anchor) };
+    if (anchor.line === undefined) this.links++;
+    else this.checkpoints++;
+    return undefined;
+  }
+
+  #signatureFault({ checkpoint, line }: Anchor): AnchorFault | undefined {
+    if (line === undefined) return undefined;
+    if (checkpoint === undefined || checkpoint.node !== this.#node) return { reason: "bad_signature", line };
+    const reason = checkSignature(checkpoint, this.#keys);
+    return reason === undefined ? undefined : { reason, line };
+  }
+
+  #plan(): void {
+    this.dueSeq = Math.min(...this.#sources.map(({ next }) => next?.seq ?? Number.POSITIVE_INFINITY));
+  }
+}
+
+function lineOf({ line }: Anchor): { readonly line?: number } {
+  return line === undefined ? {} : { line };
+}
+
+function checkpointPull({ checkpoints, startSeq }: AnchorSources): Source["pull"] {
+  const pull = puller(checkpoints);
+  let line = 0;
+  return async () => {
+    for (let text = await pull(); text !== undefined; text = await pull()) {
+      line++;
+      const checkpoint = parseCheckpointLine(text);
+      // WHY: a line that cannot be read is due at once.
+      if (checkpoint === undefined) return { seq: 0, hash: "", line, checkpoint };
+      if (checkpoint.seq > startSeq) return { seq: checkpoint.seq, hash: checkpoint.hash, line, checkpoint };
+    }
+    return undefined;
+  };
+}
+
+function linkPull(feed: Feed<ChainHead>, startSeq: number): Source["pull"] {
+  const pull = puller(feed);
+  return async () => {
+    for (let link = await pull(); link !== undefined; link = await pull()) {
+      if (link.seq > startSeq) return { seq: link.seq, hash: link.hash };
+    }
+    return undefined;
+  };
+}
+
+/** One value after the other, `undefined` from the end on. */
+export function puller<T>(feed: Feed<T>): () => Promise<T | undefined> {
+  const iterator = Symbol.asyncIterator in feed ? feed[Symbol.asyncIterator]() : feed[Symbol.iterator]();
+  return async () => {
+    const step = await iterator.next();
+    return step.done === true ? undefined : step.value;
+  };
+}

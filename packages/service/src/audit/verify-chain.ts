@@ -1,0 +1,101 @@
+/**
+ * The verifier of one node's chain. Reads every row once, keeps two of them, and names the first bad one.
+ * Trusts the public keys and nothing that comes from the store. What lies behind the last checkpoint and the last
+ * link of another node is checked for continuity only: the report says how many rows that are.
+ */
+import { AnchorFeed, type Feed } from "./anchor-feed.ts";
+import { type ChainFault, chainFault } from "./chain-fault.ts";
+import { type CheckpointKeys, type SignedCheckpoint, checkSignature } from "./checkpoint.ts";
+import { type ChainHead, type EventRow, genesisOf, hashRow } from "./event-chain.ts";
+import { diagnose } from "./diagnose-row.ts";
+import { RowFeed } from "./row-feed.ts";
+
+export interface ChainInput {
+  readonly node: string;
+  /** In the order of their numbers, as the store returns them. */
+  readonly rows: Feed<EventRow>;
+  /** Lines of the node's checkpoint export, oldest first. */
+  readonly checkpoints?: Feed<string> | undefined;
+  /** What other nodes say about this one (`linksTo`, `headsOf`); one feed per node, oldest first. */
+  readonly links?: readonly Feed<ChainHead>[] | undefined;
+  /** Where the chain begins after retention removed older rows. */
+  readonly start?: SignedCheckpoint | undefined;
+  readonly keys: CheckpointKeys;
+}
+
+export interface ChainSound {
+  readonly ok: true;
+  readonly node: string;
+  readonly rows: number;
+  readonly head: ChainHead;
+  readonly checkpoints: number;
+  readonly links: number;
+  /** Links whose row had passed before they were read. */
+  readonly linksPassed: number;
+  /** The last row that somebody vouches for; what is behind it could have been hashed anew. */
+  readonly vouchedSeq: number;
+}
+
+export type ChainReport = ChainSound | ChainFault;
+
+export async function verifyChain(input: ChainInput): Promise<ChainReport> {
+  const { node, start, keys } = input;
+  const startSeq = start?.seq ?? 0;
+  const startFault = start === undefined ? undefined : startFaultOf(start, input);
+  if (startFault !== undefined) return startFault;
+  const feed = await RowFeed.open(input.rows);
+  const anchors = await AnchorFeed.open({
+    node,
+    checkpoints: input.checkpoints ?? [],
+    links: input.links ?? [],
+    keys,
+    startSeq,
+  });
+  let head: ChainHead = start ?? genesisOf(node);
+  let vouchedSeq = startSeq;
+  for (; feed.row !== undefined; await feed.advance()) {
+    const { row } = feed;
+    if (!continues(row, head) || feed.next?.seq === row.seq) {
+      const problem = await diagnose(feed, { head, vouchedSeq, anchors });
+      if (problem !== undefined) return problem;
+    }
+    head = row;
+    if (head.seq < anchors.dueSeq) continue;
+    const problem = await anchors.meet(head);
+    if (problem !== undefined)
+      return chainFault(problem.reason, { node, seq: head.seq, vouchedSeq, ...problem });
+    vouchedSeq = head.seq;
+  }
+  const problem = anchors.finish();
+  if (problem !== undefined)
+    return chainFault(problem.reason, { node, seq: head.seq + 1, vouchedSeq, ...problem });
+  const { checkpoints, links, linksPassed } = anchors;
+  const rows = head.seq - startSeq;
+  return Object.freeze({
+    ok: true,
+    node,
+    rows,
+    head: Object.freeze({ node, seq: head.seq, hash: head.hash }),
+    checkpoints,
+    links,
+    linksPassed,
+    vouchedSeq,
+  });
+}
+
+function startFaultOf(start: SignedCheckpoint, { node, keys }: ChainInput): ChainFault | undefined {
+  const reason = start.node === node ? checkSignature(start, keys) : "bad_signature";
+  return reason === undefined ? undefined : chainFault(reason, { node, seq: start.seq, vouchedSeq: 0 });
+}
+
+/** INVARIANT: nothing but this makes a row good; a diagnosis only says what is wrong. */
+function continues(row: EventRow, head: ChainHead): boolean {
+  return (
+    row.seq === head.seq + 1 &&
+    row.node === head.node &&
+    row.previousHash === head.hash &&
+    typeof row.body === "string" &&
+    typeof row.time === "string" &&
+    hashRow(row) === row.hash
+  );
+}

@@ -1,0 +1,236 @@
+/**
+ * The node's view of the store, kept current from the change log: hints wake it, reads make it certain, and where
+ * the log was trimmed it is made anew. Fences itself: once its lease could not be renewed by its own monotonic
+ * clock, `live` is false, approvals count as unavailable and only the allowlist goes on.
+ * Trusts the store's change log. Must never be live on a view that may be stale.
+ */
+import type { Change, Snapshot, SnapshotOptions } from "@sallyport/policy";
+import type { AccessStore, ApprovalRow } from "@sallyport/store";
+import { changedFacts } from "./change-body.ts";
+import { type CurrentFact, HeldFacts, readFact } from "./held-facts.ts";
+import type { NodeClock } from "./node-clock.ts";
+
+export interface LiveSnapshotOptions extends SnapshotOptions {
+  readonly store: AccessStore;
+  readonly nodeId: string;
+  readonly clock: NodeClock;
+  /** Built-in denies, contracts and registrations that hold from the start. */
+  readonly hostFacts: readonly Change[];
+  /** 2000 unless said. */
+  readonly leaseMs?: number | undefined;
+  /** 500 unless said. */
+  readonly beatMs?: number | undefined;
+}
+
+const CHANGES_LIMIT = 500;
+
+export class LiveSnapshot {
+  readonly leaseMs: number;
+  readonly #options: LiveSnapshotOptions;
+  readonly #hostFacts: Change[];
+  readonly #listeners = new Set<() => void>();
+  #held: HeldFacts;
+  #revision = -1;
+  /** The newest revision that somebody spoke of. */
+  #known = 0;
+  #leaseEndMs = Number.NEGATIVE_INFINITY;
+  #running = false;
+  #moving: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
+  #isHinted = false;
+  #timer: NodeJS.Timeout | null = null;
+  #unlisten: () => void = () => undefined;
+
+  constructor(options: LiveSnapshotOptions) {
+    this.#options = options;
+    this.leaseMs = options.leaseMs ?? 2000;
+    this.#hostFacts = [...options.hostFacts];
+    this.#held = new HeldFacts(options, this.#hostFacts);
+  }
+
+  get snapshot(): Snapshot {
+    return this.#held.snapshot;
+  }
+
+  get facts(): HeldFacts {
+    return this.#held;
+  }
+
+  /** The store's revision that this view has reached. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** INVARIANT: judged at the moment of use; a lease that ran out a moment ago is over. */
+  get live(): boolean {
+    if (!this.#running || !this.#held.sound || this.#revision < this.#known) return false;
+    return this.#options.clock.monotonicMs() < this.#leaseEndMs;
+  }
+
+  /** Catches up where a newer revision is known of. Where that fails the view is not live, and says so. */
+  async fresh(): Promise<void> {
+    if (this.#revision < this.#known) await this.catchUp().catch(() => undefined);
+  }
+
+  async start(): Promise<void> {
+    this.#running = true;
+    this.#unlisten = this.#options.store.onRevision((revision) => {
+      this.#known = Math.max(this.#known, revision);
+      if (revision > this.#revision) this.#hint();
+    });
+    await this.#join();
+    this.#plan();
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#running) return;
+    this.#running = false;
+    this.#unlisten();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#moving?.catch(() => undefined);
+    const { store, nodeId } = this.#options;
+    await store.transaction((tx) => tx.nodes.remove(nodeId)).catch(() => undefined);
+  }
+
+  /** A fact of the host: contracts, registrations. Remembered, because a view that is made anew needs it. */
+  applyHost(change: Change): void {
+    this.#hostFacts.push(change);
+    this.#held.applyHost(change);
+  }
+
+  /** What this node learned about an approval by spending a use of it. */
+  learnApproval(id: string, row: ApprovalRow | null): void {
+    this.#held.take({ kind: "approval", id, row });
+  }
+
+  /** Called whenever the view has moved. */
+  onAdvance(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Resolves once the view holds this revision; rejects where the store cannot be read. */
+  async atLeast(revision: number): Promise<void> {
+    this.#known = Math.max(this.#known, revision);
+    while (this.#revision < revision) await this.catchUp();
+  }
+
+  /** One at a time; those who come while one runs share the next one, which sees all that they have seen. */
+  catchUp(): Promise<void> {
+    if (this.#moving === null) return this.#begin();
+    this.#next ??= this.#moving
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        return this.#begin();
+      });
+    return this.#next;
+  }
+
+  #begin(): Promise<void> {
+    this.#moving = this.#move().finally(() => {
+      this.#moving = null;
+    });
+    return this.#moving;
+  }
+
+  async #move(): Promise<void> {
+    const { store } = this.#options;
+    const before = this.#revision;
+    for (;;) {
+      const step = await store.read(async (tx) => {
+        if (this.#revision < 0) return undefined;
+        const rows = await tx.revisions.changesAfter(this.#revision, CHANGES_LIMIT);
+        const current = await tx.revisions.current();
+        if (rows.length === 0) return current === this.#revision ? [] : undefined;
+        if (rows.some((row, index) => row.revision !== this.#revision + 1 + index)) return undefined;
+        const facts: CurrentFact[] = [];
+        for (const row of rows) {
+          const changed = changedFacts(row.body);
+          if (changed === undefined) return undefined;
+          for (const fact of changed) facts.push(await readFact(tx, fact));
+        }
+        return { facts, revision: rows.at(-1)?.revision ?? current, isLast: rows.length < CHANGES_LIMIT };
+      });
+      if (step === undefined) {
+        await this.#reload();
+        break;
+      }
+      if ("length" in step) break;
+      for (const fact of step.facts) this.#held.take(fact);
+      this.#revision = step.revision;
+      if (step.isLast) break;
+    }
+    if (this.#revision !== before) for (const listener of this.#listeners) listener();
+  }
+
+  /** A gap in the log: everything anew, from one moment. */
+  async #reload(): Promise<void> {
+    const { held, revision } = await this.#options.store.read(async (tx) => {
+      const fresh = new HeldFacts(this.#options, this.#hostFacts);
+      await fresh.load(tx);
+      return { held: fresh, revision: await tx.revisions.current() };
+    });
+    this.#held = held;
+    this.#revision = revision;
+  }
+
+  async #join(): Promise<void> {
+    const { store, nodeId, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    await this.catchUp();
+    await store.transaction(async (tx) => {
+      const nowMs = await tx.nowMs();
+      await tx.nodes.upsert({
+        id: nodeId,
+        confirmedRevision: this.#revision,
+        leaseUntilMs: nowMs + this.leaseMs,
+        startedMs: nowMs,
+        info: null,
+      });
+    });
+    this.#leaseEndMs = store.engine === "sqlite" ? Number.POSITIVE_INFINITY : startedMs + this.leaseMs;
+    // WHY: a change that was committed between the two reads would go unheard until the next beat.
+    await this.catchUp();
+  }
+
+  /**
+   * Renews the lease. The lease is counted from before the store was asked, so that it always ends here before it
+   * ends there.
+   */
+  async beat(): Promise<void> {
+    const { store, nodeId, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    await this.catchUp();
+    // WHY: the owner of a SQLite store makes every change itself, and knows of each when it is committed.
+    if (store.engine === "sqlite") return;
+    const known = await store.transaction(async (tx) => {
+      const nowMs = await tx.nowMs();
+      const isKnown = await tx.nodes.heartbeat(nodeId, nowMs + this.leaseMs);
+      return isKnown && (await tx.nodes.confirm(nodeId, this.#revision));
+    });
+    if (known) this.#leaseEndMs = startedMs + this.leaseMs;
+    else await this.#join();
+  }
+
+  #hint(): void {
+    if (this.#isHinted) return;
+    this.#isHinted = true;
+    setImmediate(() => {
+      this.#isHinted = false;
+      if (!this.#running) return;
+      // WHY: a beat that fails is seen by the lease running out; there is nobody to tell here.
+      this.beat().catch(() => undefined);
+    });
+  }
+
+  #plan(): void {
+    if (!this.#running) return;
+    this.#timer = setTimeout(() => {
+      this.beat()
+        .catch(() => undefined)
+        .finally(() => this.#plan());
+    }, this.#options.beatMs ?? 500);
+    this.#timer.unref();
+  }
+}

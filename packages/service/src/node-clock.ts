@@ -1,0 +1,40 @@
+/**
+ * Time and ids as a node takes them. Wall time dates things; leases are measured on the monotonic clock, which no
+ * administrator and no time server can move.
+ */
+import { randomBytes } from "node:crypto";
+import { performance } from "node:perf_hooks";
+import type { Timestamp } from "@sallyport/contract";
+
+export interface NodeClock {
+  /** Milliseconds since the epoch. */
+  nowMs(): number;
+  /** Milliseconds since some moment of this process; never goes back. */
+  monotonicMs(): number;
+}
+
+export const systemClock: NodeClock = Object.freeze({
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+});
+
+/** The kind of a thing is the beginning of its id. */
+export type IdKind =
+  | "request"
+  | "approval"
+  | "denial"
+  | "rule"
+  | "action"
+  | "event"
+  | "decision"
+  | "continuation"
+  | "job";
+
+export type NewId = (kind: IdKind) => string;
+
+/** 128 random bits: nobody guesses a request of somebody else. */
+export const randomId: NewId = (kind) => `${kind}-${randomBytes(16).toString("hex")}`;
+
+export function timestampOf(timeMs: number): Timestamp {
+  return new Date(timeMs).toISOString() as Timestamp;
+}

@@ -1,0 +1,103 @@
+/**
+ * Rows of the store as facts of a snapshot, and as they travel. Trusts rows; a snapshot checks again that a fact
+ * makes sense.
+ */
+import {
+  type Approval as WireApproval,
+  type Denial as WireDenial,
+  type Resource,
+  approvalWire,
+  denialWire,
+} from "@sallyport/contract";
+import type { Approval, Denial, HostRule } from "@sallyport/policy";
+import type { ApprovalRow, DenialRow, Json, RuleRow, Tuple } from "@sallyport/store";
+import { timestampOf } from "./node-clock.ts";
+
+export function approvalFact(row: ApprovalRow): Approval {
+  const { id, subject, resourceType, operation, target, match, scope, expiresAtMs, maxUses, uses } = row;
+  const { organizationId, userId, sessionKey } = row;
+  return {
+    id,
+    subject,
+    resourceType,
+    operation,
+    target,
+    match,
+    scope,
+    organizationId,
+    userId,
+    sessionKey,
+    expiresAtMs,
+    usesLeft: maxUses === null ? null : Math.max(0, maxUses - uses),
+  };
+}
+
+export function denialFact(row: DenialRow): Denial {
+  const { id, subject, resourceType, operation, target, match } = row;
+  return { id, subject, resourceType, operation, target, match };
+}
+
+export function ruleFact(row: RuleRow): HostRule {
+  const { id, effect, source, subject, resourceType, operation, target, match } = row;
+  return {
+    id,
+    effect,
+    source,
+    resourceType,
+    operation,
+    target,
+    ...(subject === null ? {} : { subject }),
+    ...(match === null ? {} : { match }),
+  };
+}
+
+export function tupleOf({ subject, resourceType, operation, target }: Tuple): Tuple {
+  return { subject, resourceType, operation, target };
+}
+
+export function resourceOfTuple({ resourceType, operation, target }: Tuple): Resource {
+  return { type: resourceType, operation, target } as Resource;
+}
+
+/** The id of the person that a row names; rows keep the whole person. */
+export function deciderId(decidedBy: Json): number | string | null {
+  if (typeof decidedBy !== "object" || decidedBy === null || Array.isArray(decidedBy)) return null;
+  const { id } = decidedBy as { readonly id?: Json };
+  return typeof id === "number" || typeof id === "string" ? id : null;
+}
+
+function decidedOf(row: ApprovalRow | DenialRow): object {
+  return {
+    id: row.id,
+    subject: row.subject,
+    resource: resourceOfTuple(row),
+    match: row.match,
+    requestId: row.requestId,
+    actionId: row.actionId,
+    decidedBy: deciderId(row.decidedBy),
+    decidedAt: timestampOf(row.createdMs),
+    reason: row.reason,
+  };
+}
+
+export function approvalRecord(row: ApprovalRow): WireApproval {
+  const { scope, organizationId, userId, sessionKey, maxUses, uses } = row;
+  const expiresAt = row.expiresAtMs === null ? null : timestampOf(row.expiresAtMs);
+  return Object.freeze({
+    ...decidedOf(row),
+    scope,
+    organizationId,
+    userId,
+    sessionKey,
+    expiresAt,
+    maxUses,
+    uses,
+  }) as unknown as WireApproval;
+}
+
+export function denialRecord(row: DenialRow): WireDenial {
+  return Object.freeze(decidedOf(row)) as unknown as WireDenial;
+}
+
+export const approvalJson = (row: ApprovalRow): Json => approvalWire.format(approvalRecord(row));
+export const denialJson = (row: DenialRow): Json => denialWire.format(denialRecord(row));

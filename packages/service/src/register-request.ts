@@ -1,0 +1,168 @@
+/**
+ * A pending request: made once per tuple, organization, user and session, and counted from then on, with the
+ * continuation of whoever wants to go on and the event that says so, all in one transaction.
+ * Trusts the verdict for the subject. Must never leave a request behind for what is decided already.
+ */
+import type { Access, ExternalAccessCheck, Subject } from "@sallyport/contract";
+import type { Context } from "@sallyport/policy";
+import type {
+  ContinuationRow,
+  NewRequest,
+  RequestIdentity,
+  RequestRow,
+  StoreTransaction,
+} from "@sallyport/store";
+import { actionFacts, chainOf, checkedEvent, isBlockedOperation, requestedEvent } from "./access-events.ts";
+import { type Ask, type CallerContext, originOf, sessionOf } from "./caller-context.ts";
+import type { NodeParts } from "./node-parts.ts";
+import { continuationIdentity } from "./continuation-identity.ts";
+import { requestRecord } from "./request-record.ts";
+import { sealContext } from "./seal/sealed-context.ts";
+
+/** What goes on after the approval. */
+export interface ResumeDraft {
+  readonly action: string;
+  /** Plain JSON; `undefined` where there is none. */
+  readonly context: unknown;
+}
+
+export interface Registration {
+  readonly caller: CallerContext;
+  readonly context: Context;
+  readonly ask: Ask;
+  readonly subject: Subject;
+  readonly access: Access;
+  /** The answer as it will be given once the id is known. */
+  readonly answer: (requestId: string) => ExternalAccessCheck;
+  readonly resume: ResumeDraft | null;
+  /** The caller waits: its continuation is kept from becoming a job at once. */
+  readonly isWaiting: boolean;
+  /** The view of the store that the verdict was made on. */
+  readonly revision: number;
+}
+
+export type Registered =
+  | {
+      readonly kind: "registered";
+      readonly requestId: string;
+      readonly continuationId: string | null;
+      readonly isNew: boolean;
+    }
+  | { readonly kind: "limited" }
+  | { readonly kind: "session_ended" }
+  /** The store moved on since the verdict: decide again. */
+  | { readonly kind: "stale" };
+
+export async function registerRequest(parts: NodeParts, registration: Registration): Promise<Registered> {
+  // WHY: drawn here, because the transaction may run more than once.
+  const ids = { request: parts.newId("request"), continuation: parts.newId("continuation") };
+  let hasBudget: boolean | null = null;
+  return parts.audit.transaction(async (tx, record): Promise<Registered> => {
+    const { caller, subject } = registration;
+    const identity: RequestIdentity = { ...tupleOf(registration), ...sessionOf(caller) };
+    if ((await tx.revisions.current()) > registration.revision) return { kind: "stale" };
+    const { sessionKey } = identity;
+    if (sessionKey !== null && (await tx.sessions.isEnded({ ...identity, sessionKey })))
+      return { kind: "session_ended" };
+    const pending = await tx.requests.findPending(identity);
+    if (pending !== null) {
+      const count = await tx.requests.touchPending(pending.id, parts.clock.nowMs());
+      if (count === null) return { kind: "stale" };
+      const continuationId = await addContinuation(parts, tx, registration, pending, ids.continuation);
+      recordBlocked(parts, registration, pending.id, record);
+      return { kind: "registered", requestId: pending.id, continuationId, isNew: false };
+    }
+    hasBudget ??= parts.rate.take(subject);
+    if (!hasBudget || (await tx.requests.countPending(subject)) >= parts.limits.pendingMax)
+      return { kind: "limited" };
+    if (!(await tx.requests.insert(newRequest(parts, registration, ids.request)))) return { kind: "stale" };
+    const row = (await tx.requests.get(ids.request)) as RequestRow;
+    const continuationId = await addContinuation(parts, tx, registration, row, ids.continuation);
+    const continuations = await tx.continuations.listOf(row.id);
+    const shown = requestRecord(row, continuations, parts);
+    const facts = actionFacts(caller, registration.context, parts.live.facts);
+    const { decision } = registration.answer(row.id);
+    record(requestedEvent(parts.audit.stamp(), shown, { ...facts, decision }));
+    recordBlocked(parts, registration, row.id, record);
+    return { kind: "registered", requestId: row.id, continuationId, isNew: true };
+  });
+}
+
+function tupleOf({ subject, access }: Registration) {
+  const { resourceType, operation, target } = access;
+  return { subject, resourceType, operation, target: target.text };
+}
+
+function newRequest(parts: NodeParts, registration: Registration, id: string): NewRequest {
+  const { caller, ask, access, context } = registration;
+  const nowMs = parts.clock.nowMs();
+  const { decision } = registration.answer(id);
+  return {
+    id,
+    ...tupleOf(registration),
+    targetRequested: access.target.requested,
+    ...originOf(caller),
+    subjectChain: chainOf(caller),
+    mode: context.mode,
+    destructive: {
+      destructive: decision.destructive,
+      impact_scope: decision.impactScope,
+      rollback_advice: decision.rollbackAdvice,
+      decision_source: decision.decisionSource,
+    },
+    attestedBy: ask.attestedBy,
+    firstSeenMs: nowMs,
+    expiresAtMs: nowMs + parts.limits.requestTtlMs,
+  };
+}
+
+/** INVARIANT: what a subject wants to do later is sealed before it is stored, and bound to this request. */
+async function addContinuation(
+  parts: NodeParts,
+  tx: StoreTransaction,
+  { resume, caller, isWaiting }: Registration,
+  request: RequestRow,
+  id: string,
+): Promise<string | null> {
+  if (resume === null) return null;
+  const origin = originOf(caller);
+  const sealed =
+    resume.context === undefined
+      ? null
+      : sealContext(
+          parts.keyRing(),
+          continuationIdentity(request, id, resume.action, origin),
+          resume.context,
+        );
+  // WHY: `require` looked at the context before; this is for whoever comes another way.
+  if (sealed !== null && !sealed.ok) throw new TypeError(sealed.message);
+  const continuation: Omit<ContinuationRow, "state"> = {
+    id,
+    requestId: request.id,
+    ...origin,
+    action: resume.action,
+    sealedContext: sealed?.bytes ?? null,
+    keyId: sealed?.keyId ?? null,
+    createdMs: parts.clock.nowMs(),
+  };
+  await tx.continuations.insert(continuation);
+  if (isWaiting) await tx.continuations.setState(id, "waiting", "taken_by_waiter");
+  return id;
+}
+
+/** A real operation that was blocked is a violation beside the request. */
+function recordBlocked(
+  parts: NodeParts,
+  registration: Registration,
+  requestId: string,
+  record: (event: ReturnType<typeof checkedEvent>) => void,
+): void {
+  const { caller, ask, subject, context } = registration;
+  const check = registration.answer(requestId);
+  const facts = { caller, ask, subject, check, ...actionFacts(caller, context, parts.live.facts) };
+  const make = (count: number) => checkedEvent(parts.audit.stamp(), facts, count);
+  if (!isBlockedOperation(ask.attestedBy, ask.enforced, check)) return;
+  const tuple = tupleOf(registration);
+  const fields = [subject.type, subject.name, tuple.resourceType, tuple.operation, tuple.target, requestId];
+  if (parts.repeats.isFirst(fields, make)) record(make(1));
+}

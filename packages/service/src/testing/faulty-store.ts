@@ -1,0 +1,62 @@
+/** A store that can be made to fail or to stop at its door. Everything else is the real one. */
+import { type AccessStore, StoreUnavailableError } from "@sallyport/store";
+
+export class FaultyStore implements AccessStore {
+  readonly real: AccessStore;
+  /** What it says it is: `postgres` makes its service one node among several. */
+  readonly engine: AccessStore["engine"];
+  /** Hears no hints. */
+  deaf = false;
+  failsWrites = false;
+  failsReads = false;
+  /** Commits, and then says that it failed: the connection ended before the answer came. */
+  losesAnswers = false;
+  #gate: Promise<void> | null = null;
+  #open: () => void = () => undefined;
+
+  constructor(real: AccessStore, engine: AccessStore["engine"] = real.engine) {
+    this.real = real;
+    this.engine = engine;
+  }
+
+  /** Reads stand still until `openReads`. */
+  closeReads(): void {
+    this.#gate = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  openReads(): void {
+    this.#gate = null;
+    this.#open();
+  }
+
+  transaction: AccessStore["transaction"] = async (work) => {
+    if (this.failsWrites) throw fault();
+    const result = await this.real.transaction(work);
+    if (this.losesAnswers) throw fault("unknown");
+    return result;
+  };
+
+  read: AccessStore["read"] = async (work) => {
+    if (this.failsReads) throw fault();
+    await this.#gate;
+    return this.real.read(work);
+  };
+
+  onRevision: AccessStore["onRevision"] = (listener) =>
+    this.real.onRevision((revision) => {
+      if (!this.deaf) listener(revision);
+    });
+
+  close(): Promise<void> {
+    return this.real.close();
+  }
+}
+
+function fault(applied: "no" | "unknown" = "no"): StoreUnavailableError {
+  return new StoreUnavailableError("the disk is full: make room and try again", {
+    applied,
+    driverCode: "SQLITE_FULL",
+  });
+}

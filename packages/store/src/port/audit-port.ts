@@ -1,0 +1,106 @@
+/**
+ * The audit log: rows that are appended, never changed, and deleted only behind a signed checkpoint.
+ * The store keeps bodies byte by byte and does not compute hashes: the chain is the service's.
+ */
+import type {
+  DecisionSource,
+  EventType,
+  Operation,
+  Outcome,
+  ResourceType,
+  SubjectType,
+} from "@sallyport/contract";
+import type { IdentityFilter, Json, Page, PageRequest, PrincipalId, SessionFilter } from "./vocabulary.ts";
+
+/** Columns beside the body are for search; `null` where the event has none. */
+export interface EventRow {
+  readonly node: string;
+  readonly seq: number;
+  readonly timeMs: number;
+  readonly type: EventType | (string & {});
+  readonly subjectType: SubjectType | null;
+  readonly subjectName: string | null;
+  readonly resourceType: ResourceType | null;
+  readonly operation: Operation | null;
+  /** Masked where it held something like a credential. */
+  readonly target: string | null;
+  readonly organizationId: PrincipalId | null;
+  readonly userId: PrincipalId | null;
+  readonly sessionKey: string | null;
+  readonly requestId: string | null;
+  readonly decision: Outcome | null;
+  readonly decisionSource: DecisionSource | null;
+  readonly code: string | null;
+  /** Canonical JSON, given back exactly as it was. */
+  readonly body: string;
+  readonly prevHash: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+export interface EventFilter extends IdentityFilter, SessionFilter {
+  readonly node?: string | undefined;
+  readonly type?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly decision?: Outcome | undefined;
+  readonly decisionSource?: DecisionSource | undefined;
+  readonly code?: string | undefined;
+  /** Inclusive. */
+  readonly fromMs?: number | undefined;
+  /** Exclusive. */
+  readonly toMs?: number | undefined;
+}
+
+export interface EventCursor {
+  readonly timeMs: number;
+  readonly node: string;
+  readonly seq: number;
+}
+
+export interface EventReader {
+  /** The head of a node's chain. */
+  lastOf(node: string): Promise<EventRow | null>;
+  /** The head of every chain, by node. */
+  heads(): Promise<readonly EventRow[]>;
+  /** Both ends included, in order, at most `limit` rows. */
+  range(
+    node: string,
+    span: { readonly from: number; readonly to: number; readonly limit: number },
+  ): Promise<readonly EventRow[]>;
+  /** By (time, node, seq). */
+  search(filter: EventFilter, page: PageRequest<EventCursor>): Promise<Page<EventRow, EventCursor>>;
+}
+
+export interface EventVerbs extends EventReader {
+  /** All or none. Refused where a (node, seq) exists. */
+  append(rows: readonly EventRow[]): Promise<void>;
+  /**
+   * Deletes rows before `seq`, but only up to the newest checkpoint at or before it whose row is there with the
+   * same hash. That row stays, so the chain verifies from it. How many rows are gone.
+   */
+  deleteBefore(node: string, seq: number): Promise<number>;
+}
+
+export interface CheckpointRow {
+  readonly node: string;
+  readonly seq: number;
+  readonly hash: Uint8Array;
+  readonly timeMs: number;
+  readonly keyId: string;
+  readonly signature: Uint8Array;
+  /** Heads of the other chains at this moment. */
+  readonly otherHeads: Json;
+}
+
+export interface CheckpointReader {
+  latestOf(node: string): Promise<CheckpointRow | null>;
+  /** By seq, at most `limit` after `afterSeq`. */
+  list(
+    node: string,
+    span: { readonly afterSeq: number; readonly limit: number },
+  ): Promise<readonly CheckpointRow[]>;
+}
+
+export interface CheckpointVerbs extends CheckpointReader {
+  /** False where the node has a checkpoint at this seq. */
+  insert(checkpoint: CheckpointRow): Promise<boolean>;
+}

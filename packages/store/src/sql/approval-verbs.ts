@@ -1,0 +1,186 @@
+/**
+ * Approvals.
+ * INVARIANT: one approval per tuple and scope (and organization, user and session where it is of a session);
+ * uses are counted by one conditional update, so that no race spends more than there are.
+ */
+import type { ApprovalScope, Match } from "@sallyport/contract";
+import type { ApprovalRow, ApprovalVerbs } from "../port.ts";
+import {
+  SESSION,
+  TUPLE,
+  TUPLE_KEY,
+  identityConditions,
+  jsonColumn,
+  jsonOf,
+  mapped,
+  sessionColumns,
+  sessionConditions,
+  sessionKeyColumn,
+  sessionOf,
+  targetHash,
+  tupleColumns,
+  tupleOf,
+} from "./columns.ts";
+import { cursorPlace, equal, pageOf, paging } from "./conditions.ts";
+import { prepared } from "./prepared.ts";
+import type { ApprovalTable } from "./schema.ts";
+import type { Scope } from "./scope.ts";
+
+const approvalOf = (row: ApprovalTable): ApprovalRow =>
+  Object.freeze({
+    id: row.id,
+    ...tupleOf(row),
+    match: row.match as Match,
+    scope: row.scope as ApprovalScope,
+    ...sessionOf(row),
+    expiresAtMs: row.expires_at_ms,
+    maxUses: row.max_uses,
+    uses: row.uses,
+    requestId: row.request_id,
+    actionId: row.action_id,
+    decidedBy: jsonOf(row.decided_by),
+    reason: row.reason,
+    createdMs: row.created_ms,
+    lastUsedMs: row.last_used_ms,
+  });
+
+const GET = prepared(["id"], (db, { id }) => db.selectFrom("approval").selectAll().where("id", "=", id));
+
+const INSERT = prepared(
+  [
+    "id",
+    ...TUPLE,
+    "match",
+    "scope",
+    ...SESSION,
+    "expires_at_ms",
+    "max_uses",
+    "request_id",
+    "action_id",
+    "decided_by",
+    "reason",
+    "created_ms",
+  ],
+  (db, marks) =>
+    db
+      .insertInto("approval")
+      .values({ ...marks, uses: 0, last_used_ms: null })
+      .onConflict((conflict) => conflict.columns([...TUPLE_KEY, "scope", ...SESSION]).doNothing()),
+);
+
+const SPEND = prepared(["id", "now"], (db, { id, now }) =>
+  db
+    .updateTable("approval")
+    .set((eb) => ({ uses: eb("uses", "+", 1), last_used_ms: now }))
+    .where("id", "=", id)
+    .where((eb) => eb.or([eb("max_uses", "is", null), eb("uses", "<", eb.ref("max_uses"))]))
+    .where((eb) => eb.or([eb("expires_at_ms", "is", null), eb("expires_at_ms", ">", now)]))
+    .returning(["max_uses", "uses"]),
+);
+
+export function approvalVerbs(scope: Scope): ApprovalVerbs {
+  const rows = () => scope.build.selectFrom("approval").selectAll();
+  const removal = () => scope.build.deleteFrom("approval").returningAll();
+  return {
+    get: async (id) => mapped(await GET.first(scope, { id }), approvalOf),
+
+    findByTuple: async (tuple) =>
+      (
+        await scope.all(
+          rows()
+            .where(equal<ApprovalTable>(tupleColumns(tuple)))
+            .orderBy("created_ms")
+            .orderBy("id"),
+        )
+      ).map(approvalOf),
+
+    listForSubjects: async (subjects, session) => {
+      if (subjects.length === 0) return [];
+      const found = await scope.all(
+        rows()
+          .where((eb) =>
+            eb.or(
+              subjects.map(({ type, name }) =>
+                equal<ApprovalTable>({ subject_type: type, subject_name: name }),
+              ),
+            ),
+          )
+          .where((eb) =>
+            session === null || sessionKeyColumn(session.sessionKey) === ""
+              ? eb("scope", "=", "permanent")
+              : eb.or([
+                  eb("scope", "=", "permanent"),
+                  equal<ApprovalTable>({ scope: "session", ...sessionColumns(session) }),
+                ]),
+          )
+          .orderBy("created_ms")
+          .orderBy("id"),
+      );
+      return found.map(approvalOf);
+    },
+
+    list: async (filter, page) => {
+      const { after, direction, fetch } = paging(["created_ms", "id"], cursorPlace(page.after), page);
+      const found = await scope.all(
+        rows()
+          .where(
+            equal<ApprovalTable>({
+              ...identityConditions(filter),
+              target_hash: filter.target === undefined ? undefined : targetHash(filter.target),
+              ...sessionConditions(filter),
+              scope: filter.scope,
+              request_id: filter.requestId,
+            }),
+          )
+          .where(after)
+          .orderBy("created_ms", direction)
+          .orderBy("id", direction)
+          .limit(fetch),
+      );
+      return pageOf(found, page.limit, {
+        toRow: approvalOf,
+        toCursor: (row) => Object.freeze({ timeMs: row.created_ms, id: row.id }),
+      });
+    },
+
+    insert: async (approval) =>
+      (await INSERT.changed(scope, {
+        id: approval.id,
+        ...tupleColumns(approval),
+        match: approval.match,
+        scope: approval.scope,
+        ...sessionColumns(approval),
+        expires_at_ms: approval.expiresAtMs,
+        max_uses: approval.maxUses,
+        request_id: approval.requestId,
+        action_id: approval.actionId,
+        decided_by: jsonColumn(approval.decidedBy),
+        reason: approval.reason,
+        created_ms: approval.createdMs,
+      })) === 1,
+
+    remove: async (id) => {
+      const row = await scope.first(removal().where("id", "=", id));
+      return row === null ? null : approvalOf(row);
+    },
+
+    removeByTuple: async (tuple) =>
+      (await scope.all(removal().where(equal<ApprovalTable>(tupleColumns(tuple))))).map(approvalOf),
+
+    removeOfSession: async (session) =>
+      (
+        await scope.all(
+          removal().where(equal<ApprovalTable>({ scope: "session", ...sessionColumns(session) })),
+        )
+      ).map(approvalOf),
+
+    spendUse: async (id, nowMs) => {
+      const row = await SPEND.first(scope, { id, now: nowMs });
+      if (row === null) return Object.freeze({ spent: false });
+      return Object.freeze({
+        spent: true,
+        remaining: row.max_uses === null ? null : row.max_uses - row.uses,
+      });
+    },
+  };
+}

@@ -1,0 +1,231 @@
+/**
+ * The audit log and its checkpoints. Rows are inserted and deleted, never updated.
+ * INVARIANT: nothing is deleted that a signed checkpoint does not vouch for, and the head of a chain stays.
+ */
+import type { DecisionSource, Operation, Outcome, ResourceType, SubjectType } from "@sallyport/contract";
+import { sql } from "kysely";
+import type { CheckpointRow, CheckpointVerbs, EventRow, EventVerbs } from "../port.ts";
+import {
+  bytesOf,
+  checkedLimit,
+  identityConditions,
+  jsonColumn,
+  jsonOf,
+  sessionColumns,
+  sessionConditions,
+  sessionOf,
+} from "./columns.ts";
+import { equal, pageOf, paging } from "./conditions.ts";
+import { insertRows } from "./insert-rows.ts";
+import type { CheckpointTable, EventTable } from "./schema.ts";
+import type { Scope } from "./scope.ts";
+
+const EVENT_COLUMNS = [
+  "node",
+  "seq",
+  "time_ms",
+  "type",
+  "subject_type",
+  "subject_name",
+  "resource_type",
+  "operation",
+  "target",
+  "organization_id",
+  "user_id",
+  "session_key",
+  "request_id",
+  "decision",
+  "decision_source",
+  "code",
+  "body",
+  "prev_hash",
+  "hash",
+] as const satisfies readonly (keyof EventTable)[];
+
+const eventColumns = (event: EventRow): EventTable => ({
+  node: event.node,
+  seq: event.seq,
+  time_ms: event.timeMs,
+  type: event.type,
+  subject_type: event.subjectType,
+  subject_name: event.subjectName,
+  resource_type: event.resourceType,
+  operation: event.operation,
+  target: event.target,
+  ...sessionColumns(event),
+  request_id: event.requestId,
+  decision: event.decision,
+  decision_source: event.decisionSource,
+  code: event.code,
+  body: event.body,
+  prev_hash: event.prevHash,
+  hash: event.hash,
+});
+
+const eventOf = (row: EventTable): EventRow =>
+  Object.freeze({
+    node: row.node,
+    seq: row.seq,
+    timeMs: row.time_ms,
+    type: row.type,
+    subjectType: row.subject_type as SubjectType | null,
+    subjectName: row.subject_name,
+    resourceType: row.resource_type as ResourceType | null,
+    operation: row.operation as Operation | null,
+    target: row.target,
+    ...sessionOf(row),
+    requestId: row.request_id,
+    decision: row.decision as Outcome | null,
+    decisionSource: row.decision_source as DecisionSource | null,
+    code: row.code,
+    body: row.body,
+    prevHash: bytesOf(row.prev_hash),
+    hash: bytesOf(row.hash),
+  });
+
+export function eventVerbs(scope: Scope): EventVerbs {
+  const rows = () => scope.build.selectFrom("event").selectAll();
+  return {
+    lastOf: async (node) => {
+      const row = await scope.first(rows().where("node", "=", node).orderBy("seq", "desc").limit(1));
+      return row === null ? null : eventOf(row);
+    },
+
+    heads: async () => {
+      // WHY: hops from node to node in the primary key instead of reading every row of the log.
+      const query = sql<EventTable>`
+        with recursive chain(node) as (
+          select min(node) from event
+          union all
+          select (select min(event.node) from event where event.node > chain.node) from chain where chain.node is not null
+        )
+        select event.* from chain
+        join event on event.node = chain.node
+          and event.seq = (select max(last.seq) from event as last where last.node = chain.node)
+        order by event.node`;
+      const { sql: text, parameters } = query.compile(scope.build);
+      const { rows: found } = await scope.run(text, parameters);
+      return (found as unknown as readonly EventTable[]).map(eventOf);
+    },
+
+    range: async (node, { from, to, limit }) =>
+      (
+        await scope.all(
+          rows()
+            .where("node", "=", node)
+            .where("seq", ">=", from)
+            .where("seq", "<=", to)
+            .orderBy("seq")
+            .limit(checkedLimit(limit)),
+        )
+      ).map(eventOf),
+
+    search: async (filter, page) => {
+      const place = page.after ? [page.after.timeMs, page.after.node, page.after.seq] : null;
+      const { after, direction, fetch } = paging(["time_ms", "node", "seq"], place, page);
+      let query = rows()
+        .where(
+          equal<EventTable>({
+            ...identityConditions(filter),
+            ...sessionConditions(filter),
+            node: filter.node,
+            type: filter.type,
+            request_id: filter.requestId,
+            decision: filter.decision,
+            decision_source: filter.decisionSource,
+            code: filter.code,
+          }),
+        )
+        .where(after);
+      if (filter.fromMs !== undefined) query = query.where("time_ms", ">=", filter.fromMs);
+      if (filter.toMs !== undefined) query = query.where("time_ms", "<", filter.toMs);
+      const found = await scope.all(
+        query.orderBy("time_ms", direction).orderBy("node", direction).orderBy("seq", direction).limit(fetch),
+      );
+      return pageOf(found, page.limit, {
+        toRow: eventOf,
+        toCursor: (row) => Object.freeze({ timeMs: row.time_ms, node: row.node, seq: row.seq }),
+      });
+    },
+
+    append: async (events) => {
+      const columns = events.map(eventColumns);
+      await insertRows(
+        scope,
+        "event",
+        EVENT_COLUMNS,
+        columns.map((row) => EVENT_COLUMNS.map((column) => row[column])),
+      );
+    },
+
+    deleteBefore: async (node, seq) => {
+      const anchor = await scope.first(
+        scope.build
+          .selectFrom("checkpoint")
+          .innerJoin("event", (join) =>
+            join
+              .onRef("event.node", "=", "checkpoint.node")
+              .onRef("event.seq", "=", "checkpoint.seq")
+              .onRef("event.hash", "=", "checkpoint.hash"),
+          )
+          .select("checkpoint.seq")
+          .where("checkpoint.node", "=", node)
+          .where("checkpoint.seq", "<=", seq)
+          .orderBy("checkpoint.seq", "desc")
+          .limit(1),
+      );
+      if (anchor === null) return 0;
+      return scope.changed(
+        scope.build.deleteFrom("event").where("node", "=", node).where("seq", "<", anchor.seq),
+      );
+    },
+  };
+}
+
+const checkpointOf = (row: CheckpointTable): CheckpointRow =>
+  Object.freeze({
+    node: row.node,
+    seq: row.seq,
+    hash: bytesOf(row.hash),
+    timeMs: row.time_ms,
+    keyId: row.key_id,
+    signature: bytesOf(row.signature),
+    otherHeads: jsonOf(row.other_heads),
+  });
+
+export function checkpointVerbs(scope: Scope): CheckpointVerbs {
+  const rows = () => scope.build.selectFrom("checkpoint").selectAll();
+  return {
+    latestOf: async (node) => {
+      const row = await scope.first(rows().where("node", "=", node).orderBy("seq", "desc").limit(1));
+      return row === null ? null : checkpointOf(row);
+    },
+
+    list: async (node, { afterSeq, limit }) =>
+      (
+        await scope.all(
+          rows()
+            .where("node", "=", node)
+            .where("seq", ">", afterSeq)
+            .orderBy("seq")
+            .limit(checkedLimit(limit)),
+        )
+      ).map(checkpointOf),
+
+    insert: async (checkpoint) =>
+      (await scope.changed(
+        scope.build
+          .insertInto("checkpoint")
+          .values({
+            node: checkpoint.node,
+            seq: checkpoint.seq,
+            hash: checkpoint.hash,
+            time_ms: checkpoint.timeMs,
+            key_id: checkpoint.keyId,
+            signature: checkpoint.signature,
+            other_heads: jsonColumn(checkpoint.otherHeads),
+          })
+          .onConflict((conflict) => conflict.columns(["node", "seq"]).doNothing()),
+      )) === 1,
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * The seam between the queries, which are written once, and an engine, which runs them.
+ * An engine hands out sessions: one connection in one transaction. Driver errors become store errors in the
+ * engine; nothing above it knows a driver.
+ */
+import type { Kysely } from "kysely";
+import type { Schema } from "./schema.ts";
+
+export type EngineKind = "sqlite" | "postgres";
+
+/** What both engines can keep exactly. */
+export type Parameter = string | number | null | Uint8Array;
+export type RawRow = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  readonly rows: readonly RawRow[];
+  readonly changed: number;
+}
+
+/** INVARIANT: ends with exactly one of `commit` and `rollback`; `rollback` never rejects. */
+export interface Session {
+  execute(text: string, parameters: readonly Parameter[]): Promise<Answer>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+export interface Engine {
+  readonly kind: EngineKind;
+  /** Builds queries only; it has no connection. */
+  readonly builder: Kysely<Schema>;
+  /** Rejects with a store error within a bounded time. */
+  begin(mode: "read" | "write"): Promise<Session>;
+  close(): Promise<void>;
+}
+
+/** The transaction lost against another one and had no effect: run it again. Never leaves the store. */
+export class TransactionLost extends Error {
+  override readonly name = "TransactionLost";
+}

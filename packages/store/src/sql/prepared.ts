@@ -1,0 +1,61 @@
+/**
+ * Queries whose text is written once per dialect: the builder runs the first time, with a mark where each value
+ * goes; later calls only put the values in. Building a query costs several times what SQLite needs to run it.
+ * Use it where the shape does not depend on the arguments.
+ */
+import type { Compilable, Kysely } from "kysely";
+import type { Parameter } from "./engine.ts";
+import type { Schema } from "./schema.ts";
+import type { Scope } from "./scope.ts";
+
+/** Where the value of one name goes. */
+class Mark {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** WHY: a mark has to pass for a value of any column; it never reaches a driver. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the builder types values by column, a mark stands for all
+type AnyValue = any;
+type Marks<Name extends string> = Readonly<Record<Name, AnyValue>>;
+type Values<Name extends string> = Readonly<Record<Name, Parameter>>;
+
+interface Written {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+export interface Prepared<Name extends string, Row> {
+  all(scope: Scope, values: Values<Name>): Promise<readonly Row[]>;
+  first(scope: Scope, values: Values<Name>): Promise<Row | null>;
+  changed(scope: Scope, values: Values<Name>): Promise<number>;
+}
+
+export function prepared<const Name extends string, Row>(
+  names: readonly Name[],
+  build: (builder: Kysely<Schema>, marks: Marks<Name>, scope: Scope) => Compilable<Row>,
+): Prepared<Name, Row> {
+  const marks = Object.fromEntries(names.map((name) => [name, new Mark(name)])) as Marks<Name>;
+  const written = new WeakMap<Kysely<Schema>, Written>();
+
+  const run = (scope: Scope, values: Values<Name>) => {
+    let known = written.get(scope.build);
+    if (known === undefined) {
+      const { sql: text, parameters } = build(scope.build, marks, scope).compile();
+      known = { text, parameters };
+      written.set(scope.build, known);
+    }
+    return scope.run(
+      known.text,
+      known.parameters.map((value) => (value instanceof Mark ? values[value.name as Name] : value)),
+    );
+  };
+  return {
+    all: async (scope, values) => (await run(scope, values)).rows as readonly Row[],
+    first: async (scope, values) => ((await run(scope, values)).rows[0] ?? null) as Row | null,
+    changed: async (scope, values) => (await run(scope, values)).changed,
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * Requests.
+ * INVARIANT: at most one pending request per tuple, organization, user and session: a partial unique index.
+ */
+import type { Attester, PermissionMode, RequestStatus } from "@sallyport/contract";
+import { sql } from "kysely";
+import type { RequestFilter, RequestRow, RequestVerbs } from "../port.ts";
+import {
+  SESSION,
+  TUPLE,
+  TUPLE_KEY,
+  checkedLimit,
+  identityConditions,
+  jsonColumn,
+  jsonOf,
+  mapped,
+  pairColumns,
+  sessionColumns,
+  sessionConditions,
+  sessionOf,
+  targetHash,
+  tupleColumns,
+  tupleOf,
+} from "./columns.ts";
+import { cursorPlace, equal, pageOf, paging } from "./conditions.ts";
+import { prepared } from "./prepared.ts";
+import type { RequestTable } from "./schema.ts";
+import type { Scope } from "./scope.ts";
+
+const PENDING = sql.lit("pending");
+
+const requestOf = (row: RequestTable): RequestRow =>
+  Object.freeze({
+    id: row.id,
+    ...tupleOf(row),
+    targetRequested: row.target_requested,
+    ...sessionOf(row),
+    taskId: row.task_id,
+    subjectChain: jsonOf(row.subject_chain),
+    mode: row.mode as PermissionMode,
+    destructive: jsonOf(row.destructive),
+    attestedBy: row.attested_by as Attester,
+    status: row.status as RequestStatus,
+    count: row.count,
+    firstSeenMs: row.first_seen_ms,
+    lastSeenMs: row.last_seen_ms,
+    expiresAtMs: row.expires_at_ms,
+    decidedBy: row.decided_by === null ? null : jsonOf(row.decided_by),
+    decidedAtMs: row.decided_at_ms,
+    decisionReason: row.decision_reason,
+    approvalId: row.approval_id,
+  });
+
+const GET = prepared(["id"], (db, { id }) => db.selectFrom("request").selectAll().where("id", "=", id));
+
+const LOCK = prepared(["id"], (db, { id }, scope) => {
+  const one = db.selectFrom("request").selectAll().where("id", "=", id);
+  return scope.kind === "postgres" ? one.forUpdate() : one;
+});
+
+const FIND_PENDING = prepared([...TUPLE, ...SESSION], (db, marks) =>
+  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+);
+
+const COUNT_PENDING = prepared(["type", "name"], (db, { type, name }) =>
+  db
+    .selectFrom("request")
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .where("status", "=", PENDING)
+    .where("subject_type", "=", type)
+    .where("subject_name", "=", name),
+);
+
+const INSERT = prepared(
+  [
+    "id",
+    ...TUPLE,
+    "target_requested",
+    ...SESSION,
+    "task_id",
+    "subject_chain",
+    "mode",
+    "destructive",
+    "attested_by",
+    "first_seen_ms",
+    "last_seen_ms",
+    "expires_at_ms",
+  ],
+  (db, marks) =>
+    db
+      .insertInto("request")
+      .values({
+        ...marks,
+        status: "pending",
+        count: 1,
+        decided_by: null,
+        decided_at_ms: null,
+        decision_reason: null,
+        approval_id: null,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns([...TUPLE_KEY, ...SESSION])
+          // WHY: a literal, because PostgreSQL finds a partial index only by a constant.
+          .where("status", "=", PENDING)
+          .doNothing(),
+      ),
+);
+
+const TOUCH = prepared(["id", "now"], (db, { id, now }) =>
+  db
+    .updateTable("request")
+    .set((eb) => ({
+      count: eb("count", "+", 1),
+      // WHY: a clock that goes back must not move the request back.
+      last_seen_ms: eb.case().when("last_seen_ms", "<", now).then(now).else(eb.ref("last_seen_ms")).end(),
+    }))
+    .where("id", "=", id)
+    .where("status", "=", PENDING)
+    .returning("count"),
+);
+
+const SETTLE = prepared(
+  ["id", "from", "to", "decided_by", "decided_at_ms", "reason", "approval_id"],
+  (db, { id, from, to, reason, ...marks }) =>
+    db
+      .updateTable("request")
+      .set({ ...marks, status: to, decision_reason: reason })
+      .where("id", "=", id)
+      .where("status", "=", from),
+);
+
+const requestConditions = (filter: RequestFilter) =>
+  equal<RequestTable>({
+    ...identityConditions(filter),
+    target_hash: filter.target === undefined ? undefined : targetHash(filter.target),
+    ...sessionConditions(filter),
+    task_id: filter.taskId,
+    status: filter.status,
+  });
+
+export function requestVerbs(scope: Scope): RequestVerbs {
+  const rows = () => scope.build.selectFrom("request").selectAll();
+  const count = () => scope.build.selectFrom("request").select(({ fn }) => fn.countAll<number>().as("total"));
+  return {
+    get: async (id) => mapped(await GET.first(scope, { id }), requestOf),
+
+    findPending: async (identity) =>
+      mapped(
+        await FIND_PENDING.first(scope, { ...tupleColumns(identity), ...sessionColumns(identity) }),
+        requestOf,
+      ),
+
+    list: async (filter, page) => {
+      const { after, direction, fetch } = paging(["first_seen_ms", "id"], cursorPlace(page.after), page);
+      const found = await scope.all(
+        rows()
+          .where(requestConditions(filter))
+          .where(after)
+          .orderBy("first_seen_ms", direction)
+          .orderBy("id", direction)
+          .limit(fetch),
+      );
+      return pageOf(found, page.limit, {
+        toRow: requestOf,
+        toCursor: (row) => Object.freeze({ timeMs: row.first_seen_ms, id: row.id }),
+      });
+    },
+
+    count: async (filter) => (await scope.first(count().where(requestConditions(filter))))?.total ?? 0,
+
+    countPending: async ({ type, name }) => (await COUNT_PENDING.first(scope, { type, name }))?.total ?? 0,
+
+    pendingOf: async (pair) =>
+      (
+        await scope.all(
+          rows()
+            .where("status", "=", PENDING)
+            .where(equal<RequestTable>(pairColumns(pair)))
+            .orderBy("first_seen_ms")
+            .orderBy("id"),
+        )
+      ).map(requestOf),
+
+    due: async (nowMs, limit) =>
+      (
+        await scope.all(
+          rows()
+            .where("status", "=", PENDING)
+            .where("expires_at_ms", "<=", nowMs)
+            .orderBy("expires_at_ms")
+            .orderBy("id")
+            .limit(checkedLimit(limit)),
+        )
+      ).map(requestOf),
+
+    insert: async (request) =>
+      (await INSERT.changed(scope, {
+        id: request.id,
+        ...tupleColumns(request),
+        target_requested: request.targetRequested,
+        ...sessionColumns(request),
+        task_id: request.taskId,
+        subject_chain: jsonColumn(request.subjectChain),
+        mode: request.mode,
+        destructive: jsonColumn(request.destructive),
+        attested_by: request.attestedBy,
+        first_seen_ms: request.firstSeenMs,
+        last_seen_ms: request.firstSeenMs,
+        expires_at_ms: request.expiresAtMs,
+      })) === 1,
+
+    touchPending: async (id, nowMs) => (await TOUCH.first(scope, { id, now: nowMs }))?.count ?? null,
+
+    lock: async (id) => mapped(await LOCK.first(scope, { id }), requestOf),
+
+    settle: async (id, settlement) =>
+      (await SETTLE.changed(scope, {
+        id,
+        from: settlement.from,
+        to: settlement.to,
+        decided_by: settlement.decidedBy === null ? null : jsonColumn(settlement.decidedBy),
+        decided_at_ms: settlement.decidedAtMs,
+        reason: settlement.reason,
+        approval_id: settlement.approvalId,
+      })) === 1,
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * One transaction as the verbs see it: runs their queries, checks every value that goes in, and dies with the
+ * transaction. Trusts its session; trusts no parameter.
+ */
+import type { Compilable, Kysely } from "kysely";
+import { StoreUsageError, StoreValueError } from "../errors.ts";
+import type { Answer, Engine, EngineKind, Parameter, Session } from "./engine.ts";
+import type { Schema } from "./schema.ts";
+
+/** Text that PostgreSQL (NUL) or UTF-8 (half a surrogate pair) cannot hold; two such texts could become one. */
+const UNKEEPABLE = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
+export class Scope {
+  readonly kind: EngineKind;
+  readonly build: Kysely<Schema>;
+  /** The revision this transaction took; told to listeners once it is committed. */
+  revision: number | null = null;
+  readonly #session: Session;
+  #ended = false;
+  #fault: unknown = null;
+
+  constructor(engine: Engine, session: Session) {
+    this.kind = engine.kind;
+    this.build = engine.builder;
+    this.#session = session;
+  }
+
+  async all<Row>(query: Compilable<Row>): Promise<readonly Row[]> {
+    const { sql, parameters } = query.compile();
+    const { rows } = await this.run(sql, parameters);
+    return rows as readonly Row[];
+  }
+
+  async first<Row>(query: Compilable<Row>): Promise<Row | null> {
+    return (await this.all(query))[0] ?? null;
+  }
+
+  async changed(query: Compilable): Promise<number> {
+    const { sql, parameters } = query.compile();
+    return (await this.run(sql, parameters)).changed;
+  }
+
+  async run(text: string, parameters: readonly unknown[]): Promise<Answer> {
+    if (this.#ended) throw new StoreUsageError("the transaction has ended: use it only inside its callback");
+    try {
+      return await this.#session.execute(text, parameters.map(checkedParameter));
+    } catch (error) {
+      // INVARIANT: a transaction in which a statement failed is never committed, on any engine, also where the
+      // caller swallowed the error.
+      this.#fault ??= error;
+      throw error;
+    }
+  }
+
+  async commit(): Promise<void> {
+    this.#ended = true;
+    if (this.#fault !== null) {
+      await this.#session.rollback();
+      throw this.#fault;
+    }
+    await this.#session.commit();
+  }
+
+  async rollback(): Promise<void> {
+    this.#ended = true;
+    await this.#session.rollback();
+  }
+}
+
+function checkedParameter(value: unknown): Parameter {
+  if (value === null || value instanceof Uint8Array) return value;
+  if (typeof value === "string") {
+    if (UNKEEPABLE.test(value)) {
+      throw new StoreValueError("text holds a NUL or half a surrogate pair: refuse it where it comes in");
+    }
+    return value;
+  }
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  throw new StoreValueError(
+    typeof value === "number"
+      ? `the number \`${value}\` is not a safe integer: round it where it comes in`
+      : `a value of type \`${typeof value}\` cannot be stored: give text, an integer, bytes or null`,
+  );
+}

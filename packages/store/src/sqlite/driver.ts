@@ -1,0 +1,148 @@
+/**
+ * SQLite as a handful of synchronous calls: `node:sqlite` where Node has it, else libsql, which runs on Node 20.
+ * Both are given the same shape here and nothing else of them is used.
+ */
+import { createRequire } from "node:module";
+import { StoreUnavailableError } from "../errors.ts";
+import type { Answer, Parameter, RawRow } from "../sql/engine.ts";
+
+export interface SqliteConnection {
+  /** Keeps no statement. WHY: with libsql a connection stays open as long as one of its statements lives. */
+  exec(text: string): void;
+  run(text: string, parameters?: readonly Parameter[]): Answer;
+  close(): void;
+}
+
+/** Statements that are kept ready; the texts of the store are few, those of long lists are not. */
+const STATEMENTS_MAX = 256;
+
+type Ready = (parameters: readonly Parameter[]) => Answer;
+
+interface LibsqlStatement {
+  readonly reader: boolean;
+  all(parameters: readonly unknown[]): readonly RawRow[];
+  run(parameters: readonly unknown[]): { readonly changes: number };
+}
+type Libsql = new (path: string) => {
+  exec(text: string): void;
+  prepare(text: string): LibsqlStatement;
+  close(): void;
+};
+
+interface NodeStatement {
+  columns?(): readonly unknown[];
+  all(...parameters: readonly unknown[]): readonly RawRow[];
+  run(...parameters: readonly unknown[]): { readonly changes: number | bigint };
+}
+interface NodeSqlite {
+  readonly DatabaseSync: new (path: string) => {
+    exec(text: string): void;
+    prepare(text: string): NodeStatement;
+    close(): void;
+  };
+}
+
+const require = createRequire(import.meta.url);
+
+/** Opens the file without reading it: whether it can be used shows with the first statement. */
+export function connect(path: string): SqliteConnection {
+  const builtin = builtinSqlite();
+  return builtin === null ? connectLibsql(path) : connectNode(builtin, path);
+}
+
+/** WHY: asked for by name at run time, because Node 20 does not have it and 22 before 22.13 hides it. */
+function builtinSqlite(): NodeSqlite | null {
+  const find = (process as { getBuiltinModule?: (name: string) => unknown }).getBuiltinModule;
+  const found = find?.("node:sqlite") as NodeSqlite | undefined;
+  return found ?? null;
+}
+
+function connectNode({ DatabaseSync }: NodeSqlite, path: string): SqliteConnection {
+  const database = new DatabaseSync(path);
+  const statements = new ReadyStatements((text) => {
+    const statement = database.prepare(text);
+    // WHY: Node before 22.16 does not say whether a statement gives rows.
+    const columns = statement.columns?.().length;
+    return (parameters) => {
+      if (columns === 0) return { rows: [], changed: Number(statement.run(...parameters).changes) };
+      const rows = statement.all(...parameters);
+      if (rows.length > 0 || columns !== undefined) return { rows, changed: rows.length };
+      const [last] = database.prepare("select changes() as changes").all();
+      return { rows, changed: Number(last?.["changes"]) };
+    };
+  });
+  return {
+    exec: (text) => database.exec(text),
+    run: (text, parameters = []) => statements.get(text)(parameters),
+    close: () => {
+      statements.clear();
+      database.close();
+    },
+  };
+}
+
+function connectLibsql(path: string): SqliteConnection {
+  const database = new (loadLibsql())(path);
+  const statements = new ReadyStatements((text) => {
+    const statement = database.prepare(text);
+    const reads = statement.reader;
+    return (parameters) => {
+      const values = parameters.map((value) =>
+        value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value,
+      );
+      if (reads) {
+        const rows = statement.all(values);
+        return { rows, changed: rows.length };
+      }
+      return { rows: [], changed: statement.run(values).changes };
+    };
+  });
+  return {
+    exec: (text) => database.exec(text),
+    run: (text, parameters = []) => statements.get(text)(parameters),
+    close: () => {
+      statements.clear();
+      database.close();
+    },
+  };
+}
+
+function loadLibsql(): Libsql {
+  try {
+    return require("libsql") as Libsql;
+  } catch {
+    throw new StoreUnavailableError(
+      "this Node has no SQLite: use Node 22.13 or later, or install the optional dependency `libsql`",
+    );
+  }
+}
+
+/** Least recently used goes first. */
+class ReadyStatements {
+  readonly #prepare: (text: string) => Ready;
+  readonly #ready = new Map<string, Ready>();
+
+  constructor(prepare: (text: string) => Ready) {
+    this.#prepare = prepare;
+  }
+
+  get(text: string): Ready {
+    const known = this.#ready.get(text);
+    if (known !== undefined) {
+      this.#ready.delete(text);
+      this.#ready.set(text, known);
+      return known;
+    }
+    const made = this.#prepare(text);
+    this.#ready.set(text, made);
+    if (this.#ready.size > STATEMENTS_MAX) {
+      const [oldest] = this.#ready.keys();
+      if (oldest !== undefined) this.#ready.delete(oldest);
+    }
+    return made;
+  }
+
+  clear(): void {
+    this.#ready.clear();
+  }
+}

@@ -1,0 +1,178 @@
+/** The audit log and its checkpoints. */
+import { describe, expect, test } from "vitest";
+import { StoreConflictError } from "../errors.ts";
+import type { CheckpointRow, EventCursor } from "../port.ts";
+import type { Current } from "./store-under-test.ts";
+import { hashOf, newEvent } from "./sample-rows.ts";
+
+const checkpoint = (seq: number, over: Partial<CheckpointRow> = {}): CheckpointRow => ({
+  node: "n-1",
+  seq,
+  hash: hashOf(seq),
+  timeMs: 9000 + seq,
+  keyId: "key-1",
+  signature: Uint8Array.from([9, 8, 7]),
+  otherHeads: { "n-2": 4 },
+  ...over,
+});
+
+const events = (node: string, count: number) =>
+  Array.from({ length: count }, (_, at) => newEvent(node, at + 1));
+
+export function auditConformance(current: Current): void {
+  describe("the audit log", () => {
+    test("events come back byte by byte, in order, in any number", async () => {
+      const { store } = current();
+      const body = '{"b":1,"a":"\\u0000 é e\u0301 \\ud83d 😀","n":1.0}';
+      const odd = newEvent("n-1", 201, {
+        body,
+        type: "sandbox.applied",
+        subjectType: null,
+        subjectName: null,
+        resourceType: null,
+        operation: null,
+        target: null,
+        organizationId: null,
+        userId: null,
+        sessionKey: null,
+        requestId: "r-1",
+        decision: null,
+        decisionSource: null,
+        code: null,
+      });
+      const all = [...events("n-1", 200), odd];
+      await store.transaction((tx) => tx.events.append(all));
+      await store.transaction((tx) => tx.events.append([]));
+      expect(await store.read((tx) => tx.events.range("n-1", { from: 1, to: 999, limit: 1000 }))).toEqual(
+        all,
+      );
+      expect(await store.read((tx) => tx.events.range("n-1", { from: 5, to: 9, limit: 3 }))).toEqual(
+        all.slice(4, 7),
+      );
+      expect(await store.read((tx) => tx.events.lastOf("n-1"))).toEqual(odd);
+      expect(await store.read((tx) => tx.events.lastOf("n-2"))).toBeNull();
+    });
+
+    test("a row is written once, and a batch wholly or not at all", async () => {
+      const { store } = current();
+      await store.transaction((tx) => tx.events.append(events("n-1", 3)));
+      const overlapping = store.transaction((tx) =>
+        tx.events.append([newEvent("n-1", 4), newEvent("n-1", 2)]),
+      );
+      await expect(overlapping).rejects.toBeInstanceOf(StoreConflictError);
+      expect((await store.read((tx) => tx.events.lastOf("n-1")))?.seq).toBe(3);
+    });
+
+    test("every chain has a head", async () => {
+      const { store } = current();
+      expect(await store.read((tx) => tx.events.heads())).toEqual([]);
+      await store.transaction((tx) =>
+        tx.events.append([...events("b", 2), ...events("B", 1), ...events("a", 3)]),
+      );
+      const heads = await store.read((tx) => tx.events.heads());
+      expect(heads.map(({ node, seq }) => [node, seq])).toEqual([
+        ["B", 1],
+        ["a", 3],
+        ["b", 2],
+      ]);
+    });
+
+    test("a search narrows by every field and pages over chains", async () => {
+      const { store } = current();
+      await store.transaction((tx) =>
+        tx.events.append([
+          newEvent("n-1", 1),
+          newEvent("n-2", 1, {
+            type: "permission.resolved",
+            requestId: "r-1",
+            userId: 5,
+            decision: "allowed",
+          }),
+          newEvent("n-1", 2, { subjectType: "agent", subjectName: "demo.agent", decisionSource: "mode" }),
+          newEvent("n-2", 2, {
+            resourceType: "network",
+            operation: "send",
+            target: "https://a/",
+            code: "denied_rule",
+          }),
+          newEvent("n-1", 3, { organizationId: null, sessionKey: null }),
+        ]),
+      );
+      await store.read(async (tx) => {
+        const found = async (filter: Parameters<typeof tx.events.search>[0]) =>
+          (await tx.events.search(filter, { limit: 10, order: "oldest" })).rows.map(
+            ({ node, seq }) => `${node} ${seq}`,
+          );
+        expect(await found({})).toEqual(["n-1 1", "n-2 1", "n-1 2", "n-2 2", "n-1 3"]);
+        expect(await found({ node: "n-2" })).toEqual(["n-2 1", "n-2 2"]);
+        expect(await found({ type: "permission.resolved" })).toEqual(["n-2 1"]);
+        expect(await found({ requestId: "r-1" })).toEqual(["n-2 1"]);
+        expect(await found({ userId: 5 })).toEqual(["n-2 1"]);
+        expect(await found({ decision: "allowed" })).toEqual(["n-2 1"]);
+        expect(await found({ decisionSource: "mode" })).toEqual(["n-1 2"]);
+        expect(await found({ subjectType: "agent", subjectName: "demo.agent" })).toEqual(["n-1 2"]);
+        expect(await found({ resourceType: "network" })).toEqual(["n-2 2"]);
+        expect(await found({ operation: "send", target: "https://a/" })).toEqual(["n-2 2"]);
+        expect(await found({ code: "denied_rule" })).toEqual(["n-2 2"]);
+        expect(await found({ organizationId: null, sessionKey: null })).toEqual(["n-1 3"]);
+        expect(await found({ fromMs: 1002, toMs: 1003 })).toEqual(["n-1 2", "n-2 2"]);
+        const seen: string[] = [];
+        let after: EventCursor | null = null;
+        do {
+          const page: Awaited<ReturnType<typeof tx.events.search>> = await tx.events.search(
+            {},
+            { limit: 2, after },
+          );
+          seen.push(...page.rows.map(({ node, seq }) => `${node} ${seq}`));
+          after = page.next;
+        } while (after !== null);
+        expect(seen).toEqual(["n-1 3", "n-2 2", "n-1 2", "n-2 1", "n-1 1"]);
+      });
+    });
+
+    test("old events go only where a checkpoint vouches for the rest", async () => {
+      const { store } = current();
+      await store.transaction(async (tx) => {
+        await tx.events.append([...events("n-1", 10), ...events("n-2", 10)]);
+        expect(await tx.events.deleteBefore("n-1", 10)).toBe(0);
+        expect(await tx.checkpoints.insert(checkpoint(4))).toBe(true);
+        expect(await tx.checkpoints.insert(checkpoint(8, { hash: hashOf(77) }))).toBe(true);
+        // The newer checkpoint does not agree with its row: it vouches for nothing.
+        expect(await tx.events.deleteBefore("n-1", 9)).toBe(3);
+        const rest = await tx.events.range("n-1", { from: 1, to: 10, limit: 10 });
+        expect(rest.map(({ seq }) => seq)).toEqual([4, 5, 6, 7, 8, 9, 10]);
+        // What is left begins with the row that was signed, so every link can be followed from it.
+        expect(rest[0]?.hash).toEqual((await tx.checkpoints.list("n-1", { afterSeq: 0, limit: 1 }))[0]?.hash);
+        for (const [at, row] of rest.slice(1).entries()) expect(row.prevHash).toEqual(rest[at]?.hash);
+        expect(await tx.events.deleteBefore("n-1", 3)).toBe(0);
+        expect(await tx.events.range("n-2", { from: 1, to: 10, limit: 10 })).toHaveLength(10);
+      });
+    });
+
+    test("the head of a chain stays, also under a checkpoint of its own", async () => {
+      const { store } = current();
+      await store.transaction(async (tx) => {
+        await tx.events.append(events("n-1", 5));
+        await tx.checkpoints.insert(checkpoint(5));
+        expect(await tx.events.deleteBefore("n-1", 999)).toBe(4);
+        expect((await tx.events.lastOf("n-1"))?.seq).toBe(5);
+      });
+    });
+
+    test("checkpoints are read in order and written once", async () => {
+      const { store } = current();
+      await store.transaction(async (tx) => {
+        expect(await tx.checkpoints.latestOf("n-1")).toBeNull();
+        await tx.checkpoints.insert(checkpoint(4));
+        await tx.checkpoints.insert(checkpoint(8));
+        expect(await tx.checkpoints.insert(checkpoint(8, { keyId: "key-2" }))).toBe(false);
+        expect(await tx.checkpoints.latestOf("n-1")).toEqual(checkpoint(8));
+        expect(await tx.checkpoints.list("n-1", { afterSeq: 0, limit: 10 })).toEqual([
+          checkpoint(4),
+          checkpoint(8),
+        ]);
+        expect(await tx.checkpoints.list("n-1", { afterSeq: 4, limit: 10 })).toEqual([checkpoint(8)]);
+      });
+    });
+  });
+}
