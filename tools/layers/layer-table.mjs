@@ -27,7 +27,7 @@ export const ONLY_FROM_NPM = Object.freeze({ contract: ["zod", "ipaddr.js"], pol
 /** Packages without I/O: no Node built-ins. */
 export const PURE = Object.freeze(["contract", "policy"]);
 
-/** The service sees the port of the store, never an engine. */
+/** The service sees the port of the store, never an engine; its tests run on real engines. */
 export const ENGINES = Object.freeze({
   hiddenFrom: "service",
   files: /^packages\/store\/src\/(?:sqlite|postgres)\//,
