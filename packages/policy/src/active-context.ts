@@ -2,7 +2,14 @@
  * A context made ready for checks: its frames with what the snapshot holds of each. Entered once, asked many times;
  * follows the snapshot's revision by itself.
  */
-import { type Access, type CheckCode, type DecisionSource, type Subject, pairIndex, sameSubject } from "@sallyport/contract";
+import {
+  type Access,
+  type CheckCode,
+  type DecisionSource,
+  type Subject,
+  pairIndex,
+  sameSubject,
+} from "@sallyport/contract";
 import { Memo } from "./memo.ts";
 import type { Owner } from "./pattern-table.ts";
 import type { Approval, Context, Denial, Frame, HostRule } from "./question.ts";

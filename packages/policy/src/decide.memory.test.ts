@@ -35,7 +35,8 @@ const EVERYTHING: Change = {
 };
 const WITH_MANIFEST = { frames: [frame(AGENT), frame(TOOL, { contracts: ["manifest"] })] };
 const READ = { resourceType: "filesystem", operation: "read", target: "/data/app/x" } as const;
-const read = (target: string, more: Partial<Question> = {}): Question => question("filesystem", "read", target, more);
+const read = (target: string, more: Partial<Question> = {}): Question =>
+  question("filesystem", "read", target, more);
 const ASKS = ["default", "explicit", "passive"] as const;
 
 describe("an answer that nothing can change", () => {
@@ -88,28 +89,65 @@ describe("an answer of a plain question", () => {
     if (!("target" in twin)) throw new Error("no twin");
     const active = activate({}, { kind: "approval_set", approval: approval(path) });
     const plain = question("system_dependency", "execute", "git");
-    expect(twice(active, plain, { twin })).toEqual(["approval_required", "approval_required", "allowed_permanent", "approval_required"]);
+    expect(twice(active, plain, { twin })).toEqual([
+      "approval_required",
+      "approval_required",
+      "allowed_permanent",
+      "approval_required",
+    ]);
   });
 
   it("is not given to one with an address or aliases", () => {
     const deny = rule("deny", { resourceType: "network", operation: "receive", target: "10.0.0.7" });
-    const byName = { id: "manifest", access: [{ resourceType: "network", operation: "receive", target: "a.example" }] } as const;
-    const active = activate(WITH_MANIFEST, { kind: "contract_set", contract: byName }, { kind: "rule_set", rule: deny });
+    const byName = {
+      id: "manifest",
+      access: [{ resourceType: "network", operation: "receive", target: "a.example" }],
+    } as const;
+    const active = activate(
+      WITH_MANIFEST,
+      { kind: "contract_set", contract: byName },
+      { kind: "rule_set", rule: deny },
+    );
     const named = question("network", "receive", "http://a.example/");
-    expect(twice(active, named, { address: host("10.0.0.7") })).toEqual(["allowed_sandbox", "allowed_sandbox", "denied_rule", "allowed_sandbox"]);
+    expect(twice(active, named, { address: host("10.0.0.7") })).toEqual([
+      "allowed_sandbox",
+      "allowed_sandbox",
+      "denied_rule",
+      "allowed_sandbox",
+    ]);
     const literal = question("network", "receive", "http://10.0.0.8/");
-    expect(twice(active, literal, { aliases: [host("a.example")] })).toEqual(["approval_required", "approval_required", "allowed_sandbox", "approval_required"]);
+    expect(twice(active, literal, { aliases: [host("a.example")] })).toEqual([
+      "approval_required",
+      "approval_required",
+      "allowed_sandbox",
+      "approval_required",
+    ]);
   });
 
   it("is not given to one with a hook, a classifier or a named subject", () => {
     const plain = question("filesystem", "read", "/mnt/imports/customer.csv");
     const active = activate(WITH_MANIFEST, EVERYTHING);
     const hook = { answer: "deny", ref: "hook" } as const;
-    expect(twice(active, plain, { hook })).toEqual(["allowed_sandbox", "allowed_sandbox", "denied_rule", "allowed_sandbox"]);
-    expect(twice(active, plain, { named: AGENT })).toEqual(["allowed_sandbox", "allowed_sandbox", "approval_required", "allowed_sandbox"]);
+    expect(twice(active, plain, { hook })).toEqual([
+      "allowed_sandbox",
+      "allowed_sandbox",
+      "denied_rule",
+      "allowed_sandbox",
+    ]);
+    expect(twice(active, plain, { named: AGENT })).toEqual([
+      "allowed_sandbox",
+      "allowed_sandbox",
+      "approval_required",
+      "allowed_sandbox",
+    ]);
     const auto = activate({ mode: "auto" });
     const classifier = { answer: "allow", ref: "classifier" } as const;
-    expect(twice(auto, plain, { classifier })).toEqual(["approval_required", "approval_required", "allowed_mode", "approval_required"]);
+    expect(twice(auto, plain, { classifier })).toEqual([
+      "approval_required",
+      "approval_required",
+      "allowed_mode",
+      "approval_required",
+    ]);
   });
 });
 

@@ -209,7 +209,10 @@ describe("addresses and names", () => {
     const active = activate(
       {},
       { kind: "approval_set", approval: approval({ ...aimed, target: "https://api.example.com/" }) },
-      { kind: "denial_set", denial: denial({ ...aimed, target: "https://93.184.216.34/" }, { match: "origin" }) },
+      {
+        kind: "denial_set",
+        denial: denial({ ...aimed, target: "https://93.184.216.34/" }, { match: "origin" }),
+      },
     );
     expect(decide(active, receive("https://api.example.com/", { address })).code).toBe("allowed_permanent");
     expect(decide(active, receive("https://api.example.com/x", { address })).code).toBe("resource_disabled");
@@ -219,7 +222,8 @@ describe("addresses and names", () => {
     const active = activate(WITH_MANIFEST, declareReceive("https://api.example.com"));
     const others = Array.from({ length: 63 }, () => address as NonNullable<typeof address>);
     const name = alias as NonNullable<typeof alias>;
-    const ask = (aliases: (typeof name)[]): string => decide(active, receive("https://93.184.216.34/", { aliases })).code;
+    const ask = (aliases: (typeof name)[]): string =>
+      decide(active, receive("https://93.184.216.34/", { aliases })).code;
     expect(ask([...others, name])).toBe("allowed_sandbox");
     expect(ask([...others, ...others.slice(0, 1), name])).toBe("approval_required");
   });
@@ -398,10 +402,16 @@ describe("a twin", () => {
     const readable = read("/usr/bin/cat", { twin: parsed("system_dependency", "execute", "cat") });
     expect(decide(activate({}, denied), readable).code).toBe("denied_rule");
     const allowed: Change = { kind: "rule_set", rule: rule("allow", { ...READ, target: "/usr/bin/cat" }) };
-    const asked = question("system_dependency", "execute", "cat", { twin: parsed("filesystem", "read", "/usr/bin/cat") });
+    const asked = question("system_dependency", "execute", "cat", {
+      twin: parsed("filesystem", "read", "/usr/bin/cat"),
+    });
     expect(decide(activate({}, allowed), asked).code).toBe("approval_required");
-    const other = question("filesystem", "execute", "/bin/cat", { twin: parsed("system_dependency", "execute", "cat") });
-    expect(decide(activate({}, { kind: "rule_set", rule: rule("allow", cat) }), other).code).toBe("approval_required");
+    const other = question("filesystem", "execute", "/bin/cat", {
+      twin: parsed("system_dependency", "execute", "cat"),
+    });
+    expect(decide(activate({}, { kind: "rule_set", rule: rule("allow", cat) }), other).code).toBe(
+      "approval_required",
+    );
   });
 });
 
