@@ -120,6 +120,42 @@ describe("the pattern of an approval", () => {
   });
 });
 
+describe("a pattern that is refused", () => {
+  const URL_TARGET = parseTarget("network", "https://a.example/v1/r", whatwgUrl);
+  const PATH_TARGET = parseTarget("filesystem", "/data", whatwgUrl);
+
+  it("says what it needs, and which field is at fault", () => {
+    if (!URL_TARGET.ok || !PATH_TARGET.ok) throw new Error("no target");
+    const faults = [
+      [patternOf(URL_TARGET.value, "directory"), "match `directory` needs a filesystem target"],
+      [patternOf(PATH_TARGET.value, "origin"), "match `origin` needs a URL"],
+      [
+        patternOf(URL_TARGET.value, "path_prefix"),
+        "match `path_prefix` needs a URL whose path ends in `/`, without a query",
+      ],
+      [
+        parsePattern("filesystem", "x", whatwgUrl),
+        "filesystem target must be an absolute path without `..` and NUL",
+      ],
+    ] as const;
+    for (const [parsed, message] of faults) {
+      expect(parsed).toEqual({ ok: false, code: "invalid_target", field: "target", message });
+    }
+  });
+
+  it.each(["network", "filesystem", "system_dependency"] as const)(
+    "is any %s pattern that is no text",
+    (resourceType) => {
+      for (const odd of [undefined, null, 7, {}, ["/a/"]]) {
+        expect(parsePattern(resourceType, odd, whatwgUrl)).toMatchObject({
+          ok: false,
+          code: "invalid_target",
+        });
+      }
+    },
+  );
+});
+
 describe("a path that servers read in two ways", () => {
   it.each([
     "/v1/..%2fadmin",

@@ -117,7 +117,7 @@ export function isAmbiguousPath(path: string): boolean {
     if (round === DECODING_ROUNDS_MAX || next.includes(DECODED_SEPARATOR)) return true;
     decoded = next;
   }
-  return decoded !== path && /(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded);
+  return /\/\.{1,2}(?:\/|$)/.test(decoded);
 }
 
 const DECODED_SEPARATOR = "\uffff";
@@ -132,7 +132,7 @@ function networkPattern(target: NetworkTarget): Pattern {
   if (target.form === "endpoint") return endpointPattern(foldLocalHost(target.host), target.port);
   const url = foldUrl(target);
   if (url.query !== undefined) return { kind: "url", text: url.text };
-  if (url.path === "/" && !hasWrittenPath(target.requested)) return originPattern(url);
+  if (!hasWrittenPath(target.requested)) return originPattern(url);
   const kind = url.path.endsWith("/") ? "url_prefix" : "url_any_query";
   return { kind, text: url.text };
 }
