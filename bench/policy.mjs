@@ -62,6 +62,16 @@ function parseSizes(text) {
 /** @param {string} text */
 const progress = (text) => console.error(dim(`${duration(performance.now()).padStart(10)}  ${text}`));
 
+/** @param {number} size @param {typeof FULL} effort @returns {Promise<Comparison>} */
+async function compare(size, effort) {
+  /** @type {Comparison} */
+  const together = await runStage("compare", { size, ...effort });
+  if (effort.isQuick) return together;
+  /** @type {Comparison} */
+  const apart = await runStage("compare", { size, ...effort, isApart: true });
+  return { ...together, rows: [...together.rows, ...apart.rows] };
+}
+
 /** @param {readonly number[]} sizes @param {typeof FULL} effort @returns {Promise<Findings>} */
 async function measure(sizes, effort) {
   const { loads } = effort;
@@ -69,7 +79,7 @@ async function measure(sizes, effort) {
   const comparisons = [];
   for (const size of sizes) {
     progress(`every engine at ${grouped(size)} rules`);
-    comparisons.push(await runStage("compare", { size, ...effort }));
+    comparisons.push(await compare(size, effort));
   }
   /** @type {Comparison[]} */
   const permissions = [];

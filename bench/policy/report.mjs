@@ -25,8 +25,14 @@ export const grouped = (count) => `${count}`.replace(/\B(?=(?:\d{3})+$)/g, " ");
 /** @param {readonly Comparison[]} comparisons @param {string} title */
 function table(comparisons, title) {
   if (comparisons.length === 0) return;
-  const labels = new Map(comparisons.flatMap(({ rows }) => rows.map(({ id, label }) => [id, label])));
   const last = comparisons.at(-1);
+  // The fastest at the largest size first, then those that were not asked there.
+  const labels = new Map(
+    comparisons
+      .toReversed()
+      .flatMap(({ rows }) => rows.toSorted((left, right) => left.ns - right.ns))
+      .map(({ id, label }) => [id, label]),
+  );
   const width = Math.max(title.length, ...[...labels.values()].map(({ length }) => length));
   const heads = comparisons.map(({ size }) => `${grouped(size)} rules`.padStart(14));
   console.log(`\n${bold(title.padEnd(width))}${heads.join("")}${dim("   p99 of the last".padStart(18))}`);
