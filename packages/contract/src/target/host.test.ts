@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { whatwgUrl } from "../whatwg-url.ts";
-import { type Host, foldLocalHost, isIpLiteral, isLocalAddress, parseHost } from "./host.ts";
+import { type Host, foldLocalHost, hasControl, isIpLiteral, isLocalAddress, parseHost } from "./host.ts";
 
 const host = (text: string): Host => {
   const parsed = parseHost(text, whatwgUrl);
@@ -47,6 +47,31 @@ describe("a host", () => {
     for (const text of ["1.2.3.4", "::1", "0x7f.1"]) expect(isIpLiteral(host(text))).toBe(true);
     for (const text of ["a.example", "localhost", "1.2.3.4.example"])
       expect(isIpLiteral(host(text))).toBe(false);
+  });
+
+  it.each([
+    "64:ff9b:1::7f00:1",
+    "64:ff9b::1:0:7f00:1",
+    "64:ff9b:0:0:0:1:7f00:1",
+    "65:ff9b::7f00:1",
+    "64:ff9c::7f00:1",
+    "64::7f00:1",
+    "0:ff9b::7f00:1",
+  ])("is IPv6 and not the IPv4 address that it looks like: %s", (text) => expect(host(text)).toMatch(/^\[/));
+
+  it("has labels of up to 63 and a name of up to 253 characters", () => {
+    const label = "a".repeat(63);
+    const longest = `${label}.${label}.${label}.${"a".repeat(61)}`;
+    expect(host(longest)).toBe(longest);
+    expect(host(`${longest}.`)).toBe(longest);
+    expect(parseHost(`${longest}a`, whatwgUrl)).toBeUndefined();
+    expect(parseHost(`${label}a.example`, whatwgUrl)).toBeUndefined();
+    expect(parseHost("a.".repeat(600), whatwgUrl)).toBeUndefined();
+  });
+
+  it("knows where control characters begin and end", () => {
+    expect(["\u001f", "\u007f", "\u0080", "\u009f"].map(hasControl)).toEqual([true, true, true, true]);
+    expect(["", " ", "~", "\u00a0", "é"].map(hasControl)).toEqual([false, false, false, false, false]);
   });
 
   it("never asks the URL parser about text that would end the host", () => {
