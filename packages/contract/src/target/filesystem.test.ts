@@ -42,6 +42,55 @@ describe("a filesystem target", () => {
     ["/a"],
   ])("is invalid: %j", (written) => expect(parse(written)).toBe("invalid_target"));
 
+  it("takes whole surrogate pairs and nothing less, at every edge of their range", () => {
+    const whole = [
+      "\ud7ff",
+      "\ue000",
+      "\uffff",
+      "\ud800\udc00",
+      "\ud800\udfff",
+      "\udbff\udc00",
+      "\udbff\udfff",
+    ];
+    const broken = [
+      "\ud800",
+      "\udbff",
+      "\udc00",
+      "\udfff",
+      "\ud800\ud800",
+      "\ud800\udbff",
+      "\ud800\ue000",
+      "\ud800a",
+      "\udc00\udc00",
+    ];
+    for (const name of whole) expect([name, parse(`/${name}`)]).toEqual([name, `/${name}`]);
+    for (const name of broken) expect([name, parse(`/${name}`)]).toEqual([name, "invalid_target"]);
+  });
+
+  it("has a length that ends where it is said to end", () => {
+    const longest = `/${"a".repeat(16383)}`;
+    expect(parse(longest)).toBe(longest);
+    expect(parse(`${longest}a`)).toBe("invalid_target");
+  });
+
+  it("says what is wrong, and which field is at fault", () => {
+    const walk = (path: unknown, real: string | undefined) =>
+      resolveFilesystemTarget(path, { realPath: () => real, cwd: "/", lastLink: "follow" });
+    const faults = [
+      [parseFilesystemTarget(7), "must be text"],
+      [parseFilesystemTarget("x"), "must be an absolute path without `..` and NUL"],
+      [walk(7, "/"), "must be text"],
+      [walk("", "/"), "must not be empty"],
+      [walk("/\0", "/"), "must be valid text without NUL"],
+      [walk("/a", undefined), "cannot be walked: a link loops, or `..` follows a folder that does not exist"],
+      [walk("/a", "b"), "does not lead to an absolute path"],
+    ] as const;
+    for (const [parsed, reason] of faults) {
+      const message = `filesystem target ${reason}`;
+      expect(parsed).toEqual({ ok: false, code: "invalid_target", field: "target", message });
+    }
+  });
+
   it("leaves `..` to the walk through the links", () => {
     expect(canonicalFilesystemPath("/dir/link/../x")).toBeUndefined();
     const walked: string[] = [];
