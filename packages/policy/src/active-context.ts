@@ -92,8 +92,12 @@ export class ActiveContext {
 
   /** Catches up with the snapshot; answers given before a change are forgotten. */
   refresh(): void {
+    if (this.#revision !== this.snapshot.revision) this.#catchUp();
+  }
+
+  /** WHY apart: `refresh` is part of every check, and only what is small is inlined. */
+  #catchUp(): void {
     const { snapshot, context } = this;
-    if (this.#revision === snapshot.revision) return;
     this.#revision = snapshot.revision;
     this.memo.clear();
     this.standing = standingIndexes(context.frames).map(

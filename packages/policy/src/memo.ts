@@ -23,8 +23,14 @@ export class Memo {
 
   get(access: Access, ask: Question["ask"]): Verdict | undefined {
     const { text } = access.target;
-    const hit = find(this.#young.get(text), access, ask);
-    return hit !== undefined || this.#old.size === 0 ? hit : this.#rescue(text, access, ask);
+    const first = this.#young.get(text);
+    if (first !== undefined && isAnswerTo(first, access, ask)) return first.verdict;
+    return this.#getFurther(first, access, ask);
+  }
+
+  #getFurther(first: Answer | undefined, access: Access, ask: Question["ask"]): Verdict | undefined {
+    const hit = find(first, access, ask);
+    return hit !== undefined || this.#old.size === 0 ? hit : this.#rescue(access.target.text, access, ask);
   }
 
   set(access: Access, ask: Question["ask"], verdict: Verdict): void {
@@ -51,8 +57,12 @@ export class Memo {
 
 function find(first: Answer | undefined, access: Access, ask: Question["ask"]): Verdict | undefined {
   for (let answer = first; answer !== undefined; answer = answer.next) {
-    const isSame = answer.operation === access.operation && answer.ask === ask;
-    if (isSame && answer.resourceType === access.resourceType) return answer.verdict;
+    if (isAnswerTo(answer, access, ask)) return answer.verdict;
   }
   return undefined;
+}
+
+function isAnswerTo(answer: Answer, access: Access, ask: Question["ask"]): boolean {
+  const isSame = answer.operation === access.operation && answer.ask === ask;
+  return isSame && answer.resourceType === access.resourceType;
 }
