@@ -119,3 +119,19 @@ export function policyContext(caller: CallerContext, state: NodeState): Context 
     live: state.live,
   };
 }
+
+/** The service by itself: what it does without any caller, such as expiring requests and checking jobs again. */
+export const THE_SERVICE: CallerContext = Object.freeze<CallerContext>({
+  frames: [],
+  user: null,
+  organizationId: null,
+  sessionKey: null,
+  taskId: null,
+  interactive: false,
+  mode: null,
+  modeExpiresAtMs: null,
+  observe: false,
+  confined: false,
+  sandboxProfile: null,
+  credential: "host",
+});

@@ -1,6 +1,6 @@
 /** Requests that waited too long end as `expired`: a status of its own, and never a person's denial. */
 import { actionFacts } from "./access-events.ts";
-import { type CallerContext, policyContext } from "./caller-context.ts";
+import { THE_SERVICE, policyContext } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
 import { serviceDecision } from "./service-decision.ts";
@@ -13,7 +13,7 @@ export async function expireRequests(parts: NodeParts): Promise<number> {
   let expired = 0;
   for (;;) {
     const nowMs = parts.clock.nowMs();
-    const facts = actionFacts(NOBODY, policyContext(NOBODY, nodeState(parts)), parts.live.facts);
+    const facts = actionFacts(THE_SERVICE, policyContext(THE_SERVICE, nodeState(parts)), parts.live.facts);
     const batch = await parts.audit.transaction(async (tx, record) => {
       const due = await tx.requests.due(nowMs, BATCH_LIMIT);
       for (const request of due) {
@@ -34,19 +34,3 @@ export async function expireRequests(parts: NodeParts): Promise<number> {
   if (expired > 0) parts.waiters.notify();
   return expired;
 }
-
-/** The service by itself. */
-const NOBODY: CallerContext = Object.freeze<CallerContext>({
-  frames: [],
-  user: null,
-  organizationId: null,
-  sessionKey: null,
-  taskId: null,
-  interactive: false,
-  mode: null,
-  modeExpiresAtMs: null,
-  observe: false,
-  confined: false,
-  sandboxProfile: null,
-  credential: "host",
-});

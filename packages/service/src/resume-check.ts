@@ -6,7 +6,7 @@
 import { ActiveContext, type Frame, decide } from "@sallyport/policy";
 import type { ContinuationRow, JobRow, Json, RequestRow, StoreTransaction } from "@sallyport/store";
 import type { ResumeAction } from "./actions.ts";
-import { type CallerContext, policyContext } from "./caller-context.ts";
+import { type CallerContext, THE_SERVICE, policyContext } from "./caller-context.ts";
 import { continuationIdentity } from "./continuation-identity.ts";
 import { accessOfTuple } from "./coverage.ts";
 import type { NodeParts } from "./node-parts.ts";
@@ -83,7 +83,7 @@ function policyNow(parts: NodeParts, request: RequestRow, continuation: Continua
   const access = accessOfTuple(request, parts);
   if (!access.ok) return access.code;
   const frames = request.subjectChain as unknown as readonly Frame[];
-  const caller = { ...HOST, frames, ...whoOf(continuation) };
+  const caller = { ...THE_SERVICE, frames, ...whoOf(continuation) };
   const context = policyContext(caller, nodeState(parts));
   const active = new ActiveContext(parts.live.snapshot, context);
   const nowMs = parts.clock.nowMs();
@@ -100,28 +100,13 @@ function resumeCaller(
   const subject = { type: "module", name: module } as Frame["subject"];
   const contracts = parts.live.snapshot.registrations.get(subject)?.contracts ?? [];
   const frame: Frame = { subject, phase: "runtime", entry: "host", contracts };
-  return Object.freeze({ ...HOST, frames: [frame], ...whoOf(continuation), credential: "runtime" });
+  return Object.freeze({ ...THE_SERVICE, frames: [frame], ...whoOf(continuation), credential: "runtime" });
 }
 
 function whoOf({ userId, organizationId, sessionKey, taskId }: ContinuationRow) {
   const user = userId === null ? null : { id: userId, roles: [], accessLevel: null };
   return { user, organizationId, sessionKey, taskId };
 }
-
-const HOST: CallerContext = Object.freeze<CallerContext>({
-  frames: [],
-  user: null,
-  organizationId: null,
-  sessionKey: null,
-  taskId: null,
-  interactive: false,
-  mode: null,
-  modeExpiresAtMs: null,
-  observe: false,
-  confined: false,
-  sandboxProfile: null,
-  credential: "host",
-});
 
 function park(error: string): ResumeCheck {
   return { kind: "park", error };
