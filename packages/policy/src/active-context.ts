@@ -22,9 +22,9 @@ export class StandingFrame {
   readonly subject: Subject;
   readonly entry: Frame["entry"];
   readonly contracts: readonly IndexedContract[];
-  readonly denyRules: Owner<HostRule> | undefined;
-  readonly askRules: Owner<HostRule> | undefined;
-  readonly allowRules: Owner<HostRule> | undefined;
+  readonly denyRules: readonly Owner<HostRule>[];
+  readonly askRules: readonly Owner<HostRule>[];
+  readonly allowRules: readonly Owner<HostRule>[];
   readonly session: Owner<Approval> | undefined;
   readonly permanent: Owner<Approval> | undefined;
   readonly denials: Owner<Denial> | undefined;
@@ -37,9 +37,9 @@ export class StandingFrame {
     this.subject = subject;
     this.entry = frame.entry;
     this.contracts = frame.contracts.flatMap((id) => snapshot.contracts.get(id) ?? []);
-    this.denyRules = snapshot.denyRules.subjects.get(subject);
-    this.askRules = snapshot.askRules.subjects.get(subject);
-    this.allowRules = snapshot.allowRules.subjects.get(subject);
+    this.denyRules = snapshot.denyRules.ownersFor(context, subject);
+    this.askRules = snapshot.askRules.ownersFor(context, subject);
+    this.allowRules = snapshot.allowRules.ownersFor(context, subject);
     this.session = snapshot.sessions.get(context)?.owners.get(subject);
     this.permanent = snapshot.permanent.subjects.get(subject);
     this.denials = snapshot.denials.subjects.get(subject);

@@ -106,7 +106,7 @@ function refuseBefore(
   trace?.note(first.index, "setup", isSetup ? "setup" : undefined);
   if (isSetup) return first.bare("allowed_setup", "setup");
   for (const frame of standing) {
-    const rule = findRule(frame.denyRules, snapshot.denyRules.everybody, judgement);
+    const rule = findRule(frame.denyRules, judgement);
     trace?.note(frame.index, "deny_rules", rule?.id);
     if (rule === undefined) continue;
     const verdict = makeVerdict("denied_rule", "host_rule", { frame: frame.index, refs: [rule.id] });

@@ -14,7 +14,7 @@ export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict 
   const { active, question, access, aims, trace } = judgement;
   const { snapshot, context } = active;
   const { aimer } = snapshot;
-  const askRule = findRule(frame.askRules, snapshot.askRules.everybody, judgement);
+  const askRule = findRule(frame.askRules, judgement);
   const askedBy = askRule ?? (question.hook?.answer === "ask" ? question.hook : undefined);
   trace?.note(frame.index, "ask_rules", askedBy && askerRef(askedBy));
 
@@ -40,14 +40,16 @@ export function judgeFrame(frame: StandingFrame, judgement: Judgement): Verdict 
   return allowed ?? endByMode(frame, judgement, askedBy);
 }
 
-/** A rule for the frame's subject, else one for everybody. */
+/** The first deny or ask rule of these owners. */
 export function findRule(
-  own: Owner<HostRule> | undefined,
-  everybody: Owner<HostRule>,
+  owners: readonly Owner<HostRule>[],
   { active, aims }: Judgement,
 ): HostRule | undefined {
-  const { aimer } = active.snapshot;
-  return aimer.findRestricting(own, aims.restrict) ?? aimer.findRestricting(everybody, aims.restrict);
+  for (const owner of owners) {
+    const rule = active.snapshot.aimer.findRestricting(owner, aims.restrict);
+    if (rule !== undefined) return rule;
+  }
+  return undefined;
 }
 
 function findDeclared(frame: StandingFrame, { active, aims }: Judgement): Verdict | undefined {
@@ -96,10 +98,8 @@ function aimsForApprovals(frame: StandingFrame, { active, aims }: Judgement): re
 }
 
 function allowedByHost(frame: StandingFrame, judgement: Judgement): Verdict | undefined {
-  const { active, aims, question, trace } = judgement;
-  const { aimer, allowRules } = active.snapshot;
-  const rule =
-    aimer.findAllowing(frame.allowRules, aims.allow) ?? aimer.findAllowing(allowRules.everybody, aims.allow);
+  const { question, trace } = judgement;
+  const rule = findAllowRule(frame, judgement);
   trace?.note(frame.index, "allow_rules", rule?.id);
   if (rule !== undefined)
     return makeVerdict("allowed_rule", "host_rule", { frame: frame.index, refs: [rule.id] });
@@ -108,6 +108,14 @@ function allowedByHost(frame: StandingFrame, judgement: Judgement): Verdict | un
   }
   // WHY: host code has host policy only; without a rule against it, it goes on.
   return frame.isCore ? frame.bare("allowed_rule", "host_rule") : undefined;
+}
+
+function findAllowRule(frame: StandingFrame, { active, aims }: Judgement): HostRule | undefined {
+  for (const owner of frame.allowRules) {
+    const rule = active.snapshot.aimer.findAllowing(owner, aims.allow);
+    if (rule !== undefined) return rule;
+  }
+  return undefined;
 }
 
 const FILESYSTEM_READ = pairIndex("filesystem", "read");

@@ -112,7 +112,7 @@ export class KeyTable {
       let entry = mark - 1;
       if (!this.#hasNumbers(entry, owner, tag, port)) continue;
       const own = this.#textOf(entry);
-      if (own.length !== end - start || !text.startsWith(own, start)) continue;
+      if (own.length !== end - start || text.indexOf(own, start) !== start) continue;
       for (; entry >= 0; entry = this.#nextOf(entry)) {
         const value = this.#refs[entry * 2 + 1];
         if (accept === undefined || accept(value as never)) return value;

@@ -47,6 +47,10 @@ export interface HostRule extends AccessRule {
   readonly source: RuleSource;
   /** Absent: every subject. */
   readonly subject?: Subject | undefined;
+  /** Whom it holds for; absent: anybody, also where there is none. */
+  readonly organizationId?: PrincipalId | undefined;
+  readonly userId?: PrincipalId | undefined;
+  readonly sessionKey?: string | undefined;
 }
 
 /** A deny that nothing lifts: the store, the key ring, the admin socket, the API port. Holds for every subject. */

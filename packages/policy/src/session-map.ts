@@ -1,6 +1,7 @@
 /**
  * Session approvals by organization, user and key, each compared as given: `21` and `"21"` are two users.
  */
+import { nested } from "./nested.ts";
 import type { Owner } from "./pattern-table.ts";
 import type { Approval, PrincipalId } from "./question.ts";
 import { SubjectMap } from "./subject-map.ts";
@@ -43,10 +44,4 @@ export class SessionMap {
     if (byKey?.size === 0) byUser?.delete(identity.userId);
     if (byUser?.size === 0) this.#byOrganization.delete(identity.organizationId);
   }
-}
-
-function nested<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) map.set(key, (value = make()));
-  return value;
 }

@@ -6,7 +6,6 @@ import {
   type Fault,
   type Parsed,
   type Pattern,
-  type Subject,
   type UrlParser,
   fault,
   ok,
@@ -17,6 +16,7 @@ import {
 } from "@sallyport/contract";
 import { Aimer } from "./aim.ts";
 import type { Change } from "./change.ts";
+import { Layer } from "./layer.ts";
 import { type Owner, PatternTable } from "./pattern-table.ts";
 import type {
   AccessRule,
@@ -27,6 +27,7 @@ import type {
   HostRule,
   Registration,
 } from "./question.ts";
+import { RuleBook } from "./rule-book.ts";
 import type { HashSeed } from "./seeded-hash.ts";
 import { SeenFilter } from "./seen-filter.ts";
 import { SessionMap } from "./session-map.ts";
@@ -44,24 +45,6 @@ export interface IndexedContract {
   readonly owner: Owner<number>;
 }
 
-/** Patterns of everybody and of single subjects with one meaning. */
-export class Layer<T> {
-  readonly everybody: Owner<T>;
-  readonly subjects = new SubjectMap<Owner<T>>();
-  readonly #table: PatternTable;
-
-  constructor(table: PatternTable) {
-    this.#table = table;
-    this.everybody = table.newOwner();
-  }
-
-  ownerFor(subject: Subject | undefined): Owner<T> {
-    return subject === undefined
-      ? this.everybody
-      : this.subjects.getOrMake(subject, () => this.#table.newOwner());
-  }
-}
-
 interface Stored<T> {
   readonly value: T;
   readonly owner: Owner<T>;
@@ -76,9 +59,9 @@ export class Snapshot {
   readonly contracts = new Map<string, IndexedContract>();
   readonly registrations = new SubjectMap<Registration>();
   readonly builtins: Layer<BuiltinDeny>;
-  readonly denyRules: Layer<HostRule>;
-  readonly askRules: Layer<HostRule>;
-  readonly allowRules: Layer<HostRule>;
+  readonly denyRules: RuleBook;
+  readonly askRules: RuleBook;
+  readonly allowRules: RuleBook;
   readonly permanent: Layer<Approval>;
   readonly denials: Layer<Denial>;
   readonly sessions = new SessionMap();
@@ -94,9 +77,9 @@ export class Snapshot {
     this.table = new PatternTable(options.seed);
     this.aimer = new Aimer(this.table);
     this.builtins = new Layer(this.table);
-    this.denyRules = new Layer(this.table);
-    this.askRules = new Layer(this.table);
-    this.allowRules = new Layer(this.table);
+    this.denyRules = new RuleBook(this.table);
+    this.askRules = new RuleBook(this.table);
+    this.allowRules = new RuleBook(this.table);
     this.permanent = new Layer(this.table);
     this.denials = new Layer(this.table);
   }
@@ -194,16 +177,13 @@ export class Snapshot {
     if (rule.effect === "allow" && rule.source !== "host") {
       return fault("invalid_operation", "effect", `a rule of source \`${rule.source}\` may only deny or ask`);
     }
+    if (rule.sessionKey === "") {
+      return fault("invalid_operation", "session_key", "an empty session key is none: leave it out");
+    }
     const parsed = this.#pattern(rule);
     if (!parsed.ok) return parsed;
-    const layers = { deny: this.denyRules, ask: this.askRules, allow: this.allowRules };
-    return this.#store(
-      this.#rules,
-      rule,
-      layers[rule.effect].ownerFor(rule.subject),
-      pairOf(rule),
-      parsed.value,
-    );
+    const books = { deny: this.denyRules, ask: this.askRules, allow: this.allowRules };
+    return this.#store(this.#rules, rule, books[rule.effect].ownerFor(rule), pairOf(rule), parsed.value);
   }
 
   #setApproval(approval: Approval): Fault | undefined {

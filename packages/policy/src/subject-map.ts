@@ -2,6 +2,7 @@
  * Values by subject, type and name kept apart: there is no joined key.
  */
 import type { Subject, SubjectName, SubjectType } from "@sallyport/contract";
+import { nested } from "./nested.ts";
 
 export class SubjectMap<V> {
   readonly #byType = new Map<SubjectType, Map<SubjectName, V>>();
@@ -11,11 +12,8 @@ export class SubjectMap<V> {
   }
 
   getOrMake(subject: Subject, make: () => V): V {
-    let byName = this.#byType.get(subject.type);
-    if (byName === undefined) this.#byType.set(subject.type, (byName = new Map()));
-    let value = byName.get(subject.name);
-    if (value === undefined) byName.set(subject.name, (value = make()));
-    return value;
+    const byName = nested(this.#byType, subject.type, () => new Map<SubjectName, V>());
+    return nested(byName, subject.name, make);
   }
 
   set(subject: Subject, value: V): void {

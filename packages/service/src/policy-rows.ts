@@ -39,6 +39,7 @@ export function denialFact(row: DenialRow): Denial {
 
 export function ruleFact(row: RuleRow): HostRule {
   const { id, effect, source, subject, resourceType, operation, target, match } = row;
+  const { organizationId, userId, sessionKey } = row;
   return {
     id,
     effect,
@@ -48,6 +49,9 @@ export function ruleFact(row: RuleRow): HostRule {
     target,
     ...(subject === null ? {} : { subject }),
     ...(match === null ? {} : { match }),
+    ...(organizationId === null ? {} : { organizationId }),
+    ...(userId === null ? {} : { userId }),
+    ...(sessionKey === null ? {} : { sessionKey }),
   };
 }
 

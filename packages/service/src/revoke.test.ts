@@ -39,6 +39,7 @@ describe("revoking", () => {
     const rule = {
       effect: "deny",
       source: "organization",
+      organizationId: 7,
       resourceType: "network",
       operation: "receive",
       target: "https://declared.example.com",
@@ -53,5 +54,25 @@ describe("revoking", () => {
     expect(await service.setRule(adminOf(), { ...rule, target: "not a url" })).toMatchObject({
       code: "invalid_target",
     });
+  });
+
+  it("leaves other organizations alone: a rule of one never holds for another", async () => {
+    fixture = await openFixture();
+    const { service } = fixture;
+    const rule = {
+      effect: "deny",
+      source: "organization",
+      resourceType: "network",
+      operation: "receive",
+      target: "https://declared.example.com",
+    } as const;
+    expect(await service.setRule(adminOf(), rule)).toMatchObject({ code: "invalid_operation" });
+    const what = receive("https://declared.example.com/x");
+    await service.setRule(adminOf(), { ...rule, organizationId: 8 });
+    expect(await code(what)).toBe("allowed_sandbox");
+    const other = callerOf(READER, { organizationId: 8 });
+    expect((await service.check(other, ask(what))).code).toBe("denied_rule");
+    await service.setRule(adminOf(), { ...rule, source: "session", sessionKey: "sess-21" });
+    expect(await code(what)).toBe("denied_rule");
   });
 });

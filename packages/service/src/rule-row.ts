@@ -3,6 +3,7 @@ import type { Json, RuleRow } from "@sallyport/store";
 
 export function ruleJson(rule: RuleRow): Json {
   const { id, effect, source, subject, resourceType, operation, target, match } = rule;
+  const { organizationId, userId, sessionKey } = rule;
   return {
     id,
     effect,
@@ -12,5 +13,8 @@ export function ruleJson(rule: RuleRow): Json {
     operation,
     target,
     ...(match === null ? {} : { match }),
+    ...(organizationId === null ? {} : { organization_id: organizationId }),
+    ...(userId === null ? {} : { user_id: userId }),
+    ...(sessionKey === null ? {} : { session_key: sessionKey }),
   };
 }

@@ -11,7 +11,7 @@ import type {
   Subject,
 } from "@sallyport/contract";
 import { Snapshot } from "@sallyport/policy";
-import type { RuleRow } from "@sallyport/store";
+import type { PrincipalId, RuleRow } from "@sallyport/store";
 import type { CallerContext } from "./caller-context.ts";
 import { type ChangeAnswer, changePolicy } from "./change-policy.ts";
 import { refusal } from "./decision-request.ts";
@@ -32,7 +32,14 @@ export interface RuleWords {
   readonly operation: Operation;
   /** Spelled as in a manifest. */
   readonly target: string;
+  /** Whom it holds for. Left out: anybody. A rule of an organization, a user or a session names that one. */
+  readonly organizationId?: PrincipalId | undefined;
+  readonly userId?: PrincipalId | undefined;
+  readonly sessionKey?: string | undefined;
 }
+
+/** What a rule of this source must name: it never holds for others. */
+const HOLDER_OF = { organization: "organizationId", user: "userId", session: "sessionKey" } as const;
 
 export async function setRule(
   parts: NodeParts,
@@ -41,6 +48,9 @@ export async function setRule(
 ): Promise<ChangeAnswer & { readonly ruleId?: string }> {
   const id = words.id ?? parts.newId("rule");
   const answer = await changePolicy(parts, caller, "set_rule", async (tx) => {
+    const holder = words.source === "host" ? undefined : HOLDER_OF[words.source];
+    if (holder !== undefined && words[holder] === undefined)
+      return refusal("invalid_operation", `a rule of source \`${words.source}\` needs \`${holder}\``);
     const row: RuleRow = {
       id,
       effect: words.effect,
@@ -50,9 +60,9 @@ export async function setRule(
       operation: words.operation,
       target: words.target,
       match: null,
-      organizationId: null,
-      userId: null,
-      sessionKey: null,
+      organizationId: words.organizationId ?? null,
+      userId: words.userId ?? null,
+      sessionKey: words.sessionKey ?? null,
       createdBy: personJson(actorOf(caller)),
       createdMs: parts.clock.nowMs(),
     };

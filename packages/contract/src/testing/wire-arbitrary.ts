@@ -219,7 +219,17 @@ const hostRule = fc.oneof(
   ...ruleParts.map((parts) =>
     fc
       .record(
-        { id, effect: one(RULE_EFFECTS), source: one(RULE_SOURCES), subject, ...parts },
+        {
+          id,
+          effect: one(RULE_EFFECTS),
+          source: one(RULE_SOURCES),
+          subject,
+          organization_id: principal,
+          user_id: principal,
+          session_key: hostText,
+          match: fc.constant("exact"),
+          ...parts,
+        },
         { requiredKeys: ["id", "effect", "source", "resource_type", "operation", "target"] },
       )
       .map((rule) => (rule.effect === "allow" ? { ...rule, source: "host" } : rule)),

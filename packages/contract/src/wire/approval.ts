@@ -33,7 +33,7 @@ interface Matched {
 }
 
 const matchBelongs = (held: Matched): boolean => MATCHES_OF[held.resource.type].includes(held.match);
-const MATCH_FAULT = {
+export const MATCH_FAULT = {
   path: ["match"],
   error: "must be a match that this resource type has; `exact` always is",
 };

@@ -91,7 +91,7 @@ function makeWorld(
     registrations: distinct(cast)
       .filter(() => chance(random, 0.8))
       .map((registered) => ({ subject: registered, contracts: [pick(random, CONTRACT_IDS)] })),
-    rules: times(random, 0, 3, (index) => makeRule(random, topic, someone, index)),
+    rules: times(random, 0, 3, (index) => makeRule(random, topic, someone, index, context)),
     builtins: chance(random, 0.08) ? [{ id: "b-topic", ...declare(random, topic) }] : BUILTINS,
     approvals: times(random, 0, 4, (index) => makeApproval(random, topic, someone(), index, context)),
     denials: times(random, 0, 2, (index) => makeDenial(random, topic, someone(), index)),
@@ -108,12 +108,27 @@ function makeContract(random: Random, topic: Topic, id: string): Q.Contract {
   return { id, access: id === "c-one-off" ? access.map((rule) => ({ ...rule, match: "exact" })) : access };
 }
 
-function makeRule(random: Random, topic: Topic, someone: () => Subject, index: number): Q.HostRule {
+function makeRule(
+  random: Random,
+  topic: Topic,
+  someone: () => Subject,
+  index: number,
+  context: Q.Context,
+): Q.HostRule {
+  const some = <T>(own: T, others: readonly T[]): T => (chance(random, 0.6) ? own : pick(random, others));
+  const [organizationId, userId, sessionKey] = [
+    some(context.organizationId, ORGANIZATIONS),
+    some(context.userId, USERS),
+    some(context.sessionKey, SESSIONS),
+  ];
   return {
     id: `r-${index}`,
     effect: pick(random, RULE_EFFECTS),
     source: chance(random, 0.6) ? "host" : pick(random, RULE_SOURCES),
     ...(chance(random, 0.7) ? { subject: someone() } : {}),
+    ...(chance(random, 0.2) && organizationId !== null ? { organizationId } : {}),
+    ...(chance(random, 0.2) && userId !== null ? { userId } : {}),
+    ...(chance(random, 0.2) && sessionKey ? { sessionKey } : {}),
     ...declare(random, topic),
   };
 }

@@ -136,11 +136,13 @@ function decideMode(context: Q.Context, { ask, classifier, nowMs }: Q.Question, 
   return "approval_required";
 }
 
-/** Section 7: a rule without a subject holds for all; only the source `host` may allow. */
+const PRINCIPALS = ["organizationId", "userId", "sessionKey"] as const;
+/** Section 7: what a rule leaves out holds for all (point 28); only the source `host` may allow. */
 function hasRule(matter: Matter, effect: Q.HostRule["effect"], frame: Q.Frame): boolean {
   return matter.world.rules
     .filter((rule) => rule.effect === effect && (effect !== "allow" || rule.source === "host"))
     .filter((rule) => rule.subject === undefined || C.sameSubject(rule.subject, frame.subject))
+    .filter((rule) => PRINCIPALS.every((who) => (rule[who] ?? matter.context[who]) === matter.context[who]))
     .some((rule) => hits(rule, matter.forms, effect === "allow" ? "allow" : "restrict"));
 }
 
@@ -149,14 +151,11 @@ function isAlive({ expiresAtMs, usesLeft }: Q.Approval, nowMs: number): boolean 
   return (expiresAtMs === null || nowMs < expiresAtMs) && (usesLeft === null || usesLeft > 0);
 }
 
-function isLimited({ expiresAtMs, usesLeft }: Q.Approval): boolean {
-  return expiresAtMs !== null || usesLeft !== null;
-}
+const isLimited = (held: Q.Approval): boolean => held.expiresAtMs !== null || held.usesLeft !== null;
 
-function isOfSession(approval: Q.Approval, { organizationId, userId, sessionKey }: Q.Context): boolean {
-  if (approval.scope !== "session" || !sessionKey) return false;
-  if (approval.organizationId !== organizationId || approval.userId !== userId) return false;
-  return approval.sessionKey === sessionKey;
+function isOfSession(approval: Q.Approval, context: Q.Context): boolean {
+  if (approval.scope !== "session" || !approval.sessionKey) return false;
+  return PRINCIPALS.every((who) => approval[who] === context[who]);
 }
 
 /** Points 3, 5 and 14: a frame of that name which guarded code made up is a subject like any other. */
@@ -176,8 +175,8 @@ function formsOf(access: C.Access, { twin, address, aliases = [] }: Q.Question):
     const both = twin === undefined ? [access] : [access, twin];
     return { allow: target.form === "name" ? both : [access], restrict: both };
   }
-  const { host } = target;
   const names = aliases.slice(0, 64);
+  const { host } = target;
   const on = (hosts: readonly C.Host[]) =>
     hosts.map((other) => ({ ...access, target: C.withHost(target, other) }) as C.Access);
   const restrict = on([host, ...(address === undefined ? [] : [address]), ...names]);
