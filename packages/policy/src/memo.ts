@@ -10,8 +10,7 @@ const GENERATION_MAX = 8192;
 
 /** The answers for one target: at most one for each pair and way of asking. */
 interface Answer {
-  readonly resourceType: Access["resourceType"];
-  readonly operation: Access["operation"];
+  readonly access: Access;
   readonly ask: Question["ask"];
   readonly verdict: Verdict;
   readonly next: Answer | undefined;
@@ -24,7 +23,8 @@ export class Memo {
   get(access: Access, ask: Question["ask"]): Verdict | undefined {
     const { text } = access.target;
     const first = this.#young.get(text);
-    if (first !== undefined && isAnswerTo(first, access, ask)) return first.verdict;
+    // WHY: whoever asks often keeps its accesses, as the realm does; then two comparisons are enough.
+    if (first !== undefined && first.access === access && first.ask === ask) return first.verdict;
     return this.#getFurther(first, access, ask);
   }
 
@@ -34,13 +34,12 @@ export class Memo {
   }
 
   set(access: Access, ask: Question["ask"], verdict: Verdict): void {
-    const { resourceType, operation, target } = access;
+    const { text } = access.target;
     if (this.#young.size >= GENERATION_MAX) {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    const next = this.#young.get(target.text);
-    this.#young.set(target.text, { resourceType, operation, ask, verdict, next });
+    this.#young.set(text, { access, ask, verdict, next: this.#young.get(text) });
   }
 
   clear(): void {
@@ -63,6 +62,6 @@ function find(first: Answer | undefined, access: Access, ask: Question["ask"]): 
 }
 
 function isAnswerTo(answer: Answer, access: Access, ask: Question["ask"]): boolean {
-  const isSame = answer.operation === access.operation && answer.ask === ask;
-  return isSame && answer.resourceType === access.resourceType;
+  const { resourceType, operation } = answer.access;
+  return answer.ask === ask && operation === access.operation && resourceType === access.resourceType;
 }
