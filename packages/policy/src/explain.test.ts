@@ -1,14 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { caseCount } from "./testing/case-count.ts";
 import { decide } from "./decide.ts";
+import type { Question } from "./question.ts";
 import { explain } from "./explain.ts";
 import { makeCase, prng } from "./testing/arbitrary-world.ts";
 import { buildSnapshot } from "./testing/compare-with-reference.ts";
 import { ActiveContext } from "./active-context.ts";
-import { AGENT, TOOL, activate, approval, denial, frame, question, rule } from "./testing/fixture-world.ts";
+import {
+  AGENT,
+  CORE,
+  SYSTEM,
+  TOOL,
+  activate,
+  approval,
+  denial,
+  frame,
+  question,
+  rule,
+  sessionApproval,
+} from "./testing/fixture-world.ts";
 
 const READ = { resourceType: "filesystem", operation: "read", target: "/data/x" } as const;
 const read = (more = {}) => question("filesystem", "read", "/data/x", more);
+const write = () => question("filesystem", "modify", "/data/x");
 const kinds = (remedies: readonly { kind: string }[]): string[] => remedies.map(({ kind }) => kind);
 
 describe("an explanation", () => {
@@ -18,6 +32,96 @@ describe("an explanation", () => {
       "tool:demo.read_file: filesystem read `/data/x` is asked: nothing allows it yet, a person may",
     );
     expect(explained.subject).toEqual(TOOL);
+  });
+
+  it.each<[string, ReturnType<typeof activate>, Question, string]>([
+    ["set-up", activate({ setup: true, frames: [frame(SYSTEM)] }), read(), "is allowed: set-up is running"],
+    [
+      "a declaration",
+      activate(
+        { frames: [frame(TOOL, { contracts: ["manifest"] })] },
+        { kind: "contract_set", contract: { id: "manifest", access: [READ] } },
+      ),
+      read(),
+      "is allowed: it is declared (manifest)",
+    ],
+    [
+      "two frames",
+      activate(
+        { frames: [frame(AGENT), frame(TOOL, { entry: "guarded" })] },
+        { kind: "approval_set", approval: approval(READ, { id: "a-tool" }) },
+        { kind: "approval_set", approval: approval(READ, { id: "a-agent", subject: AGENT }) },
+      ),
+      read(),
+      "is allowed: it was approved permanently (a-tool, a-agent)",
+    ],
+    [
+      "a session approval",
+      activate({}, { kind: "approval_set", approval: sessionApproval(READ) }),
+      read(),
+      "is allowed: it was approved for this session (session-approval)",
+    ],
+    [
+      "an allow rule",
+      activate({}, { kind: "rule_set", rule: rule("allow", READ) }),
+      read(),
+      "is allowed: host policy allows it (allow-rule)",
+    ],
+    [
+      "a mode that allows",
+      activate({ mode: "bypass", modeExpiresAtMs: Infinity }),
+      read(),
+      "is allowed: the mode allows it",
+    ],
+    ["a mode that refuses", activate({ mode: "never" }), read(), "is denied: the mode refuses it"],
+    [
+      "a denial",
+      activate({}, { kind: "denial_set", denial: denial(READ) }),
+      read(),
+      "is denied: a person reviewed and refused it; do not retry (denial)",
+    ],
+    [
+      "a deny rule",
+      activate({}, { kind: "rule_set", rule: rule("deny", READ) }),
+      read(),
+      "is denied: a rule forbids it (deny-rule)",
+    ],
+    [
+      "a service that is away",
+      activate({ live: false }),
+      read(),
+      "is unavailable: the service cannot vouch for approvals now",
+    ],
+    [
+      "another subject",
+      activate({}),
+      read({ named: AGENT }),
+      "is denied: the named subject is not on the active chain",
+    ],
+    ["nobody", activate({ frames: [] }), read(), "is denied: no subject is active"],
+  ])("gives the reason of %s", (_, active, asked, reason) => {
+    const { because, subject } = explain(active, asked);
+    const who = subject === undefined ? "no subject" : `${subject.type}:${subject.name}`;
+    expect(because).toBe(`${who}: filesystem read \`/data/x\` ${reason}`);
+  });
+
+  it("of a subject that host code names speaks of that one", () => {
+    const active = activate(
+      { frames: [frame(CORE)] },
+      { kind: "subject_registered", registration: { subject: TOOL, contracts: [] } },
+    );
+    expect(explain(active, read({ named: TOOL })).subject).toEqual(TOOL);
+  });
+
+  it("of what was asked for explicitly does not say to ask explicitly", () => {
+    const { remedies } = explain(activate({ mode: "plan" }), { ...write(), ask: "explicit" });
+    expect(kinds(remedies)).toEqual(["change_mode"]);
+    const ruled = activate({ mode: "on_request" });
+    expect(kinds(explain(ruled, { ...read(), ask: "explicit" }).remedies)).toEqual([
+      "declare",
+      "approve_session",
+      "approve_permanently",
+    ]);
   });
 
   it("names every step it looked at, in the order of the check", () => {

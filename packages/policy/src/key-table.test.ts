@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { caseCount } from "./testing/case-count.ts";
+import { prng } from "./testing/seeded-random.ts";
 import { KeyTable } from "./key-table.ts";
 import { type HashKey, hashEntry, hashKey, hashText } from "./seeded-hash.ts";
 
@@ -19,8 +20,16 @@ function steps(table: KeyTable, text: string): number {
   return table.steps - before;
 }
 
+/** Every text has the same hash. */
+const blindTable = (): KeyTable => new KeyTable(SEED, () => "");
+const findBlind = (table: KeyTable, owner: number, tag: number, port: number, text: string): unknown =>
+  table.find(owner, tag, port, hashText("", table.hashKey), `<${text}>`, 1, text.length + 1, undefined);
+
 describe("the table of keys", () => {
-  it("behaves like a list that is searched from its end", () => {
+  it.each([
+    ["behaves", newTable, find],
+    ["with texts that all collide behaves", blindTable, findBlind],
+  ])("%s like a list that is searched from its end", (_, make, findIn) => {
     const key = fc.tuple(
       fc.integer({ min: 1, max: 3 }),
       fc.integer({ min: 0, max: 2 }),
@@ -30,7 +39,7 @@ describe("the table of keys", () => {
     const step = fc.tuple(fc.constantFrom("insert", "insert", "remove"), key, fc.integer({ min: 0, max: 2 }));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (script) => {
-        const table = newTable();
+        const table = make();
         let model: { key: string; value: number }[] = [];
         for (const [verb, [owner, tag, port, text], value] of script) {
           const modelKey = JSON.stringify([owner, tag, port, text]);
@@ -42,12 +51,12 @@ describe("the table of keys", () => {
             expect(table.remove(owner, tag, port, text, value)).toBe(at >= 0);
             model = model.filter((_, index) => index !== at);
           }
-          expect(find(table, owner, tag, port, text)).toBe(
+          expect(findIn(table, owner, tag, port, text)).toBe(
             model.findLast((entry) => entry.key === modelKey)?.value,
           );
         }
       }),
-      { numRuns: caseCount(2000) },
+      { numRuns: Math.max(300, caseCount(2000)) },
     );
   });
 
@@ -61,6 +70,29 @@ describe("the table of keys", () => {
       const expected = index < COUNT && index % 10 !== 0 ? undefined : index;
       expect(find(table, 1, 0, 0, `t${index}`)).toBe(expected);
     }
+  });
+
+  it.each([
+    [8, 16],
+    [9, 64],
+    [32, 64],
+    [33, 256],
+  ])("has for %d keys %d slots", (count, slots) => {
+    const table = newTable();
+    for (let index = 0; index < count; index++) table.insert(1, 0, 0, `t${index}`, index);
+    expect(table.room).toEqual({ slots, entries: count });
+  });
+
+  it("stays small however many keys pass through it", () => {
+    const table = newTable();
+    for (let index = 0; index < 3000; index++) {
+      table.insert(1, 0, 0, `t${index}`, index);
+      table.insert(1, 0, 0, `t${index}`, -index);
+      expect(table.remove(1, 0, 0, `t${index}`, index)).toBe(true);
+      expect(table.remove(1, 0, 0, `t${index}`, -index)).toBe(true);
+    }
+    expect(table.room.slots).toBeLessThanOrEqual(64);
+    expect(table.room.entries).toBe(2);
   });
 
   it("passes over values that are not accepted", () => {
@@ -106,9 +138,44 @@ describe("hostile sets of keys", () => {
     }
     for (const text of texts) table.insert(1, 0, 0, text, text);
     expect(table.hashKey).not.toEqual(known);
+    expect(table.room.slots).toBeGreaterThan(4 * texts.length);
     for (const text of texts) {
       expect(find(table, 1, 0, 0, text)).toBe(text);
       expect(steps(table, text)).toBeLessThan(32);
+    }
+  });
+
+  it("numbers that collide: owners, tags and ports are told apart though their hashes are equal", () => {
+    const key = hashKey(SEED, 0);
+    type Numbers = readonly [owner: number, tag: number, port: number];
+    const makers: ((one: number, other: number) => Numbers)[] = [
+      (one, other) => [one, other, 0],
+      (one, other) => [one, 0, other],
+      (one, other) => [1, one, other],
+    ];
+    for (const make of makers) {
+      const seen = new Map<number, Numbers>();
+      const pairs: [Numbers, Numbers][] = [];
+      const random = prng(7);
+      const number = (): number => Math.floor(random() * 2 ** 31);
+      for (let round = 0; round < 300_000; round++) {
+        const numbers = make(number(), number());
+        const hash = hashEntry(hashText("x", key), ...numbers, key);
+        const former = seen.get(hash);
+        if (former !== undefined) pairs.push([former, numbers]);
+        seen.set(hash, numbers);
+      }
+      expect(pairs.length).toBeGreaterThan(0);
+      for (const [first, second] of pairs) {
+        const table = newTable();
+        table.insert(...first, "x", "first");
+        expect(find(table, ...second, "x")).toBeUndefined();
+        expect(table.remove(...second, "x", "first")).toBe(false);
+        table.insert(...second, "x", "second");
+        expect([find(table, ...first, "x"), find(table, ...second, "x")]).toEqual(["first", "second"]);
+        expect(table.remove(...first, "x", "first")).toBe(true);
+        expect([find(table, ...first, "x"), find(table, ...second, "x")]).toEqual([undefined, "second"]);
+      }
     }
   });
 

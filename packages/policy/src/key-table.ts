@@ -46,6 +46,11 @@ export class KeyTable {
     this.#key = hashKey(seed, 0);
   }
 
+  /** Slots and entries that there is room for: what tests bound instead of memory. */
+  get room(): { readonly slots: number; readonly entries: number } {
+    return { slots: this.#mask + 1, entries: this.#entries };
+  }
+
   /** The key that texts are hashed with; it changes when the table takes another one. */
   get hashKey(): HashKey {
     return this.#key;

@@ -56,6 +56,10 @@ export class PatternTable {
     return this.#keys.hashKey;
   }
 
+  get room(): KeyTable["room"] {
+    return this.#keys.room;
+  }
+
   get steps(): number {
     return this.#keys.steps;
   }

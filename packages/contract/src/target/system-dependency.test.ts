@@ -9,6 +9,7 @@ describe("a system dependency target", () => {
     ["python3.11", "python3.11"],
     ["x86_64-linux-gnu-gcc", "x86_64-linux-gnu-gcc"],
     ["7z", "7z"],
+    ["a".repeat(128), "a".repeat(128)],
   ])("is normalized: %s → %s", (written, name) => {
     expect(parseSystemDependencyTarget(written)).toMatchObject({
       ok: true,
@@ -35,6 +36,11 @@ describe("a system dependency target", () => {
     7,
     {},
   ])("is invalid: %j", (written) =>
-    expect(parseSystemDependencyTarget(written)).toMatchObject({ ok: false, code: "invalid_target" }),
+    expect(parseSystemDependencyTarget(written)).toMatchObject({
+      ok: false,
+      code: "invalid_target",
+      field: "target",
+      message: expect.stringContaining("use filesystem execute") as string,
+    }),
   );
 });
