@@ -298,3 +298,34 @@ describe("the loader and the published schema", () => {
     expect(accepted).toBeGreaterThan(20);
   });
 });
+
+describe("prototype pollution", () => {
+  const rule = { resource_type: "filesystem", operation: "delete", target: "/" };
+  const polluted: Readonly<Record<string, unknown>> = {
+    name: "squatter",
+    access: [rule],
+    allowed_imports: ["child_process"],
+    allowed_config_urls: ["url"],
+    runtime: { access: [rule], allowed_imports: ["child_process"] },
+    install: { access: [rule] },
+    url: "https://evil.example.com",
+  };
+
+  it.each(["module", "engine", "extractor", "agent", "tool", "pipeline"] as const)(
+    "rules on a polluted prototype are no rules of a %s",
+    (kind) => {
+      const written = kind === "engine" || kind === "extractor" ? { runtime: {} } : {};
+      const clean = readManifest(kind, written, ENVIRONMENT);
+      Object.assign(Object.prototype, polluted);
+      let result: ManifestResult;
+      try {
+        result = readManifest(kind, written, ENVIRONMENT);
+      } finally {
+        for (const key of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, key);
+      }
+      expect(clean.ok).toBe(true);
+      // WHY both: a polluted process may be refused; what it must never be given is a rule.
+      expect(result.ok ? result : clean).toEqual(clean);
+    },
+  );
+});

@@ -82,7 +82,8 @@ type Fields = { readonly [K in ManifestKey]?: JsonValue };
 
 /** The keys of ours, each read once into plain JSON; the rest of the document is not looked into. */
 function ownFields(kind: ManifestKind, value: unknown, report: ManifestReport): Fields | undefined {
-  const fields: { [K in ManifestKey]?: JsonValue } = {};
+  // INVARIANT: without a prototype, so that a key which is not there is never found on a polluted one.
+  const fields = Object.create(null) as { [K in ManifestKey]?: JsonValue };
   try {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       report.fault([], "a manifest must be a JSON object", 'write `{"access": [...]}`');
@@ -173,7 +174,11 @@ function readNamedPhase(
     report.fault([phase], "must be an object", `write \`"${phase}": {"access": [...]}\``);
     return EMPTY_PHASE;
   }
-  const fields: { access?: JsonValue; allowed_imports?: JsonValue; allowed_config_urls?: JsonValue } = {};
+  const fields = Object.create(null) as {
+    access?: JsonValue;
+    allowed_imports?: JsonValue;
+    allowed_config_urls?: JsonValue;
+  };
   for (const [key, held] of Object.entries(value as Readonly<Record<string, JsonValue>>)) {
     if (key === "access" || key === "allowed_imports") fields[key] = held;
     else if (key === "allowed_config_urls" && kind === "engine" && phase === "runtime") fields[key] = held;
