@@ -21,6 +21,14 @@ const OTHER_CODES = [
   "session_key_required",
   "already_decided",
   "digest_mismatch",
+  "not_found",
+  "store_owned",
+  "store_conflict",
+  "store_value",
+  "store_usage",
+  "store_schema",
+  "invalid_request",
+  "invalid_credential",
 ] as const;
 
 export type ErrorCode = CheckCode | FaultCode | (typeof OTHER_CODES)[number];
@@ -53,6 +61,17 @@ export const ERROR_CODES = Object.freeze({
   },
   already_decided: { title: "somebody else decided this request first", status: 409 },
   digest_mismatch: { title: "the request changed after it was shown", status: 409 },
+  invalid_request: { title: "the call to the server is malformed", status: 400 },
+  invalid_credential: {
+    title: "the credential of the call is missing, forged, used up or over",
+    status: 401,
+  },
+  not_found: { title: "there is no such request, approval, denial, rule or job", status: 404 },
+  store_owned: { title: "another process owns the store", status: 409 },
+  store_conflict: { title: "a row with this key exists, or one that it refers to does not", status: 409 },
+  store_value: { title: "a value cannot be kept exactly", status: 400 },
+  store_usage: { title: "the store was called in the wrong place", status: 500 },
+  store_schema: { title: "the store was written by a newer version", status: 503 },
 } as const satisfies Readonly<Record<ErrorCode, ErrorEntry>>);
 
 /** A guarded call was blocked. `check` is the first blocked part; `blocked` holds them all. */

@@ -12,6 +12,29 @@ export {
   parseAccess,
   parseTarget,
 } from "./access.ts";
+export type { AccessAsking, AccessDeciding, AccessPolicy } from "./call/access-policy.ts";
+export type {
+  Ask,
+  RequestedForm,
+  RequireAsk,
+  RewrittenAccess,
+  Wait,
+  WaitAnswer,
+  WaitSignal,
+} from "./call/ask.ts";
+export type { CallerContext, CallerFrame, CallerSession, CallerUser } from "./call/caller.ts";
+export type {
+  ApprovalWords,
+  ByAccess,
+  ByRequest,
+  Decided,
+  Decision,
+  DecisionKind,
+  DecisionWords,
+  Refusal,
+  RefusalCode,
+  SessionApprovalWords,
+} from "./call/decision-words.ts";
 export {
   APPROVAL_SCOPES,
   type ApprovalScope,
@@ -151,12 +174,16 @@ export { type ErrorBody, errorBodyWire } from "./wire/error-body.ts";
 export {
   type AccessEvent,
   type EventType,
+  POLICY_ACTIONS,
+  type PolicyAction,
   RESOLUTIONS,
   type Resolution,
   eventWire,
   permissionEvaluatedWire,
   permissionRequestedWire,
   permissionResolvedWire,
+  policyChangedWire,
+  policyRefusedWire,
   sandboxAppliedWire,
   sandboxViolationWire,
 } from "./wire/event.ts";

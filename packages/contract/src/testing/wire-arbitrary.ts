@@ -19,7 +19,7 @@ import { OPERATIONS } from "../resource.ts";
 import { SUBJECT_TYPES } from "../subject.ts";
 import { MATCHES_OF } from "../wire/approval.ts";
 import type { WireName } from "../wire/catalogue.ts";
-import { RESOLUTIONS } from "../wire/event.ts";
+import { POLICY_ACTIONS, RESOLUTIONS } from "../wire/event.ts";
 import { ATTESTERS, REQUEST_STATUSES } from "../wire/pending-request.ts";
 import {
   POLICY_SOURCES,
@@ -255,12 +255,27 @@ const envelope = (type: string, data: Record<string, fc.Arbitrary<unknown>>) =>
     datacontenttype: fc.constant("application/json"),
     data: fc.record(data),
   });
+const act = {
+  action: one(POLICY_ACTIONS),
+  actor: fc.record({
+    id: orNull(principal),
+    roles: few(text),
+    access_level: orNull(text),
+    organization_id: orNull(principal),
+  }),
+  subject: orNull(subject),
+  resource: orNull(requested),
+  request_id: orNull(id),
+  reason: orNull(text),
+};
+const record = orNull(fc.json({ maxDepth: 2 }));
 const events = {
   permission_evaluated: envelope("permission.evaluated", {
     ...attempt,
     code: checkCode,
     attested_by: one(ATTESTERS),
     count,
+    observed_target: one(["93.184.216.34:443", "api.example.com:443", "unix:/run/x"]),
     ...facts,
   }),
   permission_requested: envelope("permission.requested", { request: requestRecord, ...facts }),
@@ -285,6 +300,8 @@ const events = {
     count,
     ...facts,
   }),
+  policy_changed: envelope("policy.changed", { ...act, action_id: id, before: record, after: record }),
+  policy_refused: envelope("policy.refused", act),
 };
 
 const pointedFault = fc.record(

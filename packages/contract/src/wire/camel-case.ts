@@ -20,20 +20,32 @@ export function isWireKey(key: string): boolean {
   return WIRE_KEY.test(key);
 }
 
-export function camelKey(key: string): string {
-  return key.replace(/_[a-z]/g, (part) => part.slice(1).toUpperCase());
-}
+export const camelKey = remembered((key) => key.replace(/_[a-z]/g, (part) => part.slice(1).toUpperCase()));
 
-export function snakeKey(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const snakeKey = remembered((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+
+const REMEMBERED_MAX = 1000;
+
+/** WHY: there are a few hundred schema keys, and each is respelled in every event. */
+function remembered(respell: (key: string) => string): (key: string) => string {
+  const known = new Map<string, string>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const respelled = respell(key);
+    if (known.size < REMEMBERED_MAX) known.set(key, respelled);
+    return respelled;
+  };
 }
 
 /** A frozen copy with every key respelled; keys without a value are left out, as JSON leaves them out. */
 export function withKeys(value: unknown, respell: (key: string) => string): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map((element) => withKeys(element, respell)));
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).filter(([, held]) => held !== undefined);
-  return Object.freeze(
-    Object.fromEntries(entries.map(([key, held]) => [respell(key), withKeys(held, respell)])),
-  );
+  const respelled: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const held = (value as Readonly<Record<string, unknown>>)[key];
+    if (held !== undefined) respelled[respell(key)] = withKeys(held, respell);
+  }
+  return Object.freeze(respelled);
 }

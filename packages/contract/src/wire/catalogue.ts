@@ -8,6 +8,8 @@ import {
   permissionEvaluatedWire,
   permissionRequestedWire,
   permissionResolvedWire,
+  policyChangedWire,
+  policyRefusedWire,
   sandboxAppliedWire,
   sandboxViolationWire,
 } from "./event.ts";
@@ -48,6 +50,8 @@ export const WIRES = Object.freeze({
   permission_resolved: permissionResolvedWire,
   sandbox_applied: sandboxAppliedWire,
   sandbox_violation: sandboxViolationWire,
+  policy_changed: policyChangedWire,
+  policy_refused: policyRefusedWire,
   event: eventWire,
   error_body: errorBodyWire,
 });

@@ -4,8 +4,18 @@
  */
 import { z } from "zod";
 import { CHECK_CODES, type CheckCode, PHASES } from "../decision.ts";
+import { NETWORK_TARGET_BYTES_MAX } from "../target/network.ts";
 import { type WireType, defineWire } from "./define-wire.ts";
-import { eventIdSchema, requestIdSchema, timestampSchema } from "./identifier.ts";
+import {
+  HOST_ID_LENGTH_MAX,
+  actionIdSchema,
+  eventIdSchema,
+  messageSchema,
+  organizationIdSchema,
+  requestIdSchema,
+  timestampSchema,
+  userIdSchema,
+} from "./identifier.ts";
 import { originSchema } from "./origin.ts";
 import { ATTESTERS, requestRecordSchema } from "./pending-request.ts";
 import { permissionDecisionSchema, permissionStateSchema, sandboxProfileSchema } from "./permission-facts.ts";
@@ -14,6 +24,25 @@ import { subjectChainSchema, subjectSchema } from "./subject.ts";
 
 export const RESOLUTIONS = ["allowed", "denied", "timed_out", "cancelled"] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
+
+/** What a person with authority does. */
+export const POLICY_ACTIONS = [
+  "approve_for_session",
+  "approve_permanently",
+  "deny",
+  "block",
+  "revoke_approval",
+  "revoke_denial",
+  "set_rule",
+  "remove_rule",
+  "set_mode",
+  "end_session",
+  "complete_setup",
+  "retry_resume",
+  "retain_events",
+  "list",
+] as const;
+export type PolicyAction = (typeof POLICY_ACTIONS)[number];
 
 const facts = {
   permission_state: permissionStateSchema,
@@ -30,6 +59,35 @@ const attempt = {
   origin: originSchema,
 };
 
+const roleName = z.string().max(HOST_ID_LENGTH_MAX);
+const ROLES_MAX = 100;
+const RECORD_LENGTH_MAX = 1_048_576;
+
+/** A person's act on policy. The context's user, whatever it held: an attempt may come from nobody. */
+const act = {
+  action: z.enum(POLICY_ACTIONS),
+  actor: z.strictObject({
+    id: userIdSchema.nullable(),
+    roles: z.array(roleName).max(ROLES_MAX),
+    access_level: roleName.nullable(),
+    organization_id: organizationIdSchema.nullable(),
+  }),
+  subject: subjectSchema.nullable(),
+  /** WHY not a normalized one: a rule's target may be a pattern. */
+  resource: requestedResourceSchema.nullable(),
+  request_id: requestIdSchema.nullable(),
+  reason: messageSchema.nullable(),
+};
+
+/** WHY text: what was changed has many forms, and a record of it is never read back by a program. */
+const recordText = z.string().min(1).max(RECORD_LENGTH_MAX).nullable();
+
+/**
+ * Where an allowed network access goes: the endpoint that is dialled, with its address where that is known, or the
+ * unix socket.
+ */
+const observedTarget = z.string().min(1).max(NETWORK_TARGET_BYTES_MAX);
+
 /** Repeats of one event become one row with a count. */
 const counted = z.int().min(1);
 
@@ -39,6 +97,7 @@ export const EVENT_DATA = {
     code: z.enum(Object.keys(CHECK_CODES) as [CheckCode, ...CheckCode[]]),
     attested_by: z.enum(ATTESTERS),
     count: counted,
+    observed_target: observedTarget.exactOptional(),
     ...facts,
   }),
   "permission.requested": z.strictObject({ request: requestRecordSchema, ...facts }),
@@ -65,6 +124,15 @@ export const EVENT_DATA = {
     count: counted,
     ...facts,
   }),
+  /** What it was and is: canonical JSON of the rows, credentials masked; null where there was nothing. */
+  "policy.changed": z.strictObject({
+    ...act,
+    action_id: actionIdSchema,
+    before: recordText,
+    after: recordText,
+  }),
+  /** Somebody without authority tried. */
+  "policy.refused": z.strictObject(act),
 } as const;
 
 export type EventType = keyof typeof EVENT_DATA;
@@ -99,8 +167,10 @@ export const sandboxAppliedWire = defineWire(envelope("sandbox.applied", EVENT_D
 export const sandboxViolationWire = defineWire(
   envelope("sandbox.violation", EVENT_DATA["sandbox.violation"]),
 );
+export const policyChangedWire = defineWire(envelope("policy.changed", EVENT_DATA["policy.changed"]));
+export const policyRefusedWire = defineWire(envelope("policy.refused", EVENT_DATA["policy.refused"]));
 
-/** Any of the five. */
+/** Any of them: five classes of checks and requests, two of policy. */
 export const eventWire = defineWire(
   z.discriminatedUnion("type", [
     permissionEvaluatedWire.schema,
@@ -108,6 +178,8 @@ export const eventWire = defineWire(
     permissionResolvedWire.schema,
     sandboxAppliedWire.schema,
     sandboxViolationWire.schema,
+    policyChangedWire.schema,
+    policyRefusedWire.schema,
   ]),
 );
 export type AccessEvent = WireType<typeof eventWire>;
