@@ -10,13 +10,28 @@ import type {
   ResourceType,
   SubjectType,
 } from "@sallyport/contract";
-import type { IdentityFilter, Json, Page, PageRequest, PrincipalId, SessionFilter } from "./vocabulary.ts";
+import type { IdentityFilter, Json, OriginColumns, Page, PageRequest, SessionFilter } from "./vocabulary.ts";
 
-/** Columns beside the body are for search; `null` where the event has none. */
-export interface EventRow {
+/** What a chain is verified by. */
+export interface ChainedRow {
   readonly node: string;
   readonly seq: number;
   readonly timeMs: number;
+  /** Canonical JSON, given back exactly as it was. */
+  readonly body: string;
+  readonly prevHash: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/** Both ends included, in order, at most `limit` rows. */
+export interface ChainSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+}
+
+/** Columns beside the body are for search; `null` where the event has none. */
+export interface EventRow extends ChainedRow, OriginColumns {
   readonly type: EventType | (string & {});
   readonly subjectType: SubjectType | null;
   readonly subjectName: string | null;
@@ -24,22 +39,16 @@ export interface EventRow {
   readonly operation: Operation | null;
   /** Masked where it held something like a credential. */
   readonly target: string | null;
-  readonly organizationId: PrincipalId | null;
-  readonly userId: PrincipalId | null;
-  readonly sessionKey: string | null;
   readonly requestId: string | null;
   readonly decision: Outcome | null;
   readonly decisionSource: DecisionSource | null;
   readonly code: string | null;
-  /** Canonical JSON, given back exactly as it was. */
-  readonly body: string;
-  readonly prevHash: Uint8Array;
-  readonly hash: Uint8Array;
 }
 
 export interface EventFilter extends IdentityFilter, SessionFilter {
   readonly node?: string | undefined;
   readonly type?: string | undefined;
+  readonly taskId?: string | null | undefined;
   readonly requestId?: string | undefined;
   readonly decision?: Outcome | undefined;
   readonly decisionSource?: DecisionSource | undefined;
@@ -61,11 +70,13 @@ export interface EventReader {
   lastOf(node: string): Promise<EventRow | null>;
   /** The head of every chain, by node. */
   heads(): Promise<readonly EventRow[]>;
-  /** Both ends included, in order, at most `limit` rows. */
-  range(
-    node: string,
-    span: { readonly from: number; readonly to: number; readonly limit: number },
-  ): Promise<readonly EventRow[]>;
+  /** The oldest row of a node's chain that is there. */
+  firstOf(node: string): Promise<ChainedRow | null>;
+  range(node: string, span: ChainSpan): Promise<readonly EventRow[]>;
+  /** The same rows without the columns that are searched by. */
+  chain(node: string, span: ChainSpan): Promise<readonly ChainedRow[]>;
+  /** The number of the last row before the first one that is not older than this moment; 0 where there is none. */
+  lastBefore(node: string, timeMs: number): Promise<number>;
   /** By (time, node, seq). */
   search(filter: EventFilter, page: PageRequest<EventCursor>): Promise<Page<EventRow, EventCursor>>;
 }
@@ -89,9 +100,14 @@ export interface CheckpointRow {
   readonly signature: Uint8Array;
   /** Heads of the other chains at this moment. */
   readonly otherHeads: Json;
+  /** The row that the first row of the chain continues from; 0 as long as nothing was removed. */
+  readonly beginSeq: number;
+  readonly beginHash: Uint8Array;
 }
 
 export interface CheckpointReader {
+  /** Every node that has one. */
+  nodes(): Promise<readonly string[]>;
   latestOf(node: string): Promise<CheckpointRow | null>;
   /** By seq, at most `limit` after `afterSeq`. */
   list(

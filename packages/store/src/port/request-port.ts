@@ -75,6 +75,11 @@ export interface RequestVerbs extends RequestReader {
   insert(request: NewRequest): Promise<boolean>;
   /** One more of the same. The new count, or null where the request is not pending any more. */
   touchPending(id: string, nowMs: number): Promise<number | null>;
+  /** More of the same that were seen before and not counted one by one; whatever became of the request since. */
+  countRepeats(
+    id: string,
+    repeats: { readonly times: number; readonly lastSeenMs: number },
+  ): Promise<boolean>;
   /** Nobody else can change the row until this transaction ends. */
   lock(id: string): Promise<RequestRow | null>;
   /** True for exactly one caller, however many race. */
@@ -98,6 +103,7 @@ export interface ContinuationReader {
   get(id: string): Promise<ContinuationRow | null>;
   /** By (created, id). */
   listOf(requestId: string, state?: ContinuationState): Promise<readonly ContinuationRow[]>;
+  countOf(requestId: string): Promise<number>;
 }
 
 export interface ContinuationVerbs extends ContinuationReader {

@@ -68,6 +68,15 @@ const INSERT = prepared(
       .onConflict((conflict) => conflict.columns([...TUPLE_KEY, "scope", ...SESSION]).doNothing()),
 );
 
+const FIND_BY_TUPLE = prepared(TUPLE, (db, marks) =>
+  db
+    .selectFrom("approval")
+    .selectAll()
+    .where(equal<ApprovalTable>(marks))
+    .orderBy("created_ms")
+    .orderBy("id"),
+);
+
 const SPEND = prepared(["id", "now"], (db, { id, now }) =>
   db
     .updateTable("approval")
@@ -84,15 +93,7 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
   return {
     get: async (id) => mapped(await GET.first(scope, { id }), approvalOf),
 
-    findByTuple: async (tuple) =>
-      (
-        await scope.all(
-          rows()
-            .where(equal<ApprovalTable>(tupleColumns(tuple)))
-            .orderBy("created_ms")
-            .orderBy("id"),
-        )
-      ).map(approvalOf),
+    findByTuple: async (tuple) => (await FIND_BY_TUPLE.all(scope, tupleColumns(tuple))).map(approvalOf),
 
     listForSubjects: async (subjects, session) => {
       if (subjects.length === 0) return [];

@@ -1,23 +1,22 @@
 /**
- * The audit log and its checkpoints. Rows are inserted and deleted, never updated.
+ * The audit log. Rows are inserted and deleted, never updated.
  * INVARIANT: nothing is deleted that a signed checkpoint does not vouch for, and the head of a chain stays.
  */
 import type { DecisionSource, Operation, Outcome, ResourceType, SubjectType } from "@sallyport/contract";
 import { sql } from "kysely";
-import type { CheckpointRow, CheckpointVerbs, EventRow, EventVerbs } from "../port.ts";
+import type { ChainedRow, EventRow, EventVerbs } from "../port.ts";
 import {
   bytesOf,
   checkedLimit,
   identityConditions,
-  jsonColumn,
-  jsonOf,
   sessionColumns,
   sessionConditions,
   sessionOf,
 } from "./columns.ts";
 import { equal, pageOf, paging } from "./conditions.ts";
 import { insertRows } from "./insert-rows.ts";
-import type { CheckpointTable, EventTable } from "./schema.ts";
+import { prepared } from "./prepared.ts";
+import type { EventTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
 const EVENT_COLUMNS = [
@@ -33,6 +32,7 @@ const EVENT_COLUMNS = [
   "organization_id",
   "user_id",
   "session_key",
+  "task_id",
   "request_id",
   "decision",
   "decision_source",
@@ -53,6 +53,7 @@ const eventColumns = (event: EventRow): EventTable => ({
   operation: event.operation,
   target: event.target,
   ...sessionColumns(event),
+  task_id: event.taskId,
   request_id: event.requestId,
   decision: event.decision,
   decision_source: event.decisionSource,
@@ -74,6 +75,7 @@ const eventOf = (row: EventTable): EventRow =>
     operation: row.operation as Operation | null,
     target: row.target,
     ...sessionOf(row),
+    taskId: row.task_id,
     requestId: row.request_id,
     decision: row.decision as Outcome | null,
     decisionSource: row.decision_source as DecisionSource | null,
@@ -82,6 +84,28 @@ const eventOf = (row: EventTable): EventRow =>
     prevHash: bytesOf(row.prev_hash),
     hash: bytesOf(row.hash),
   });
+
+const CHAIN_COLUMNS = ["node", "seq", "time_ms", "body", "prev_hash", "hash"] as const;
+
+const chainedOf = (row: Pick<EventTable, (typeof CHAIN_COLUMNS)[number]>): ChainedRow => ({
+  node: row.node,
+  seq: row.seq,
+  timeMs: row.time_ms,
+  body: row.body,
+  prevHash: bytesOf(row.prev_hash),
+  hash: bytesOf(row.hash),
+});
+
+const chainPage = prepared(["node", "from", "to", "limit"], (build, at) =>
+  build
+    .selectFrom("event")
+    .select(CHAIN_COLUMNS)
+    .where("node", "=", at.node)
+    .where("seq", ">=", at.from)
+    .where("seq", "<=", at.to)
+    .orderBy("seq")
+    .limit(at.limit),
+);
 
 export function eventVerbs(scope: Scope): EventVerbs {
   const rows = () => scope.build.selectFrom("event").selectAll();
@@ -120,6 +144,34 @@ export function eventVerbs(scope: Scope): EventVerbs {
         )
       ).map(eventOf),
 
+    chain: async (node, { from, to, limit }) =>
+      (await chainPage.all(scope, { node, from, to, limit: checkedLimit(limit) })).map(chainedOf),
+
+    firstOf: async (node) => {
+      const row = await scope.first(
+        scope.build
+          .selectFrom("event")
+          .select(CHAIN_COLUMNS)
+          .where("node", "=", node)
+          .orderBy("seq")
+          .limit(1),
+      );
+      return row === null ? null : chainedOf(row);
+    },
+
+    lastBefore: async (node, timeMs) => {
+      // WHY: clocks go back, and a row behind a newer one must not go before it.
+      const kept = await scope.first(
+        scope.build
+          .selectFrom("event")
+          .select((build) => build.fn.min("seq").as("seq"))
+          .where("node", "=", node)
+          .where("time_ms", ">=", timeMs),
+      );
+      if (kept !== null && kept.seq !== null) return kept.seq - 1;
+      return (await scope.first(rows().where("node", "=", node).orderBy("seq", "desc").limit(1)))?.seq ?? 0;
+    },
+
     search: async (filter, page) => {
       const place = page.after ? [page.after.timeMs, page.after.node, page.after.seq] : null;
       const { after, direction, fetch } = paging(["time_ms", "node", "seq"], place, page);
@@ -130,6 +182,7 @@ export function eventVerbs(scope: Scope): EventVerbs {
             ...sessionConditions(filter),
             node: filter.node,
             type: filter.type,
+            task_id: filter.taskId,
             request_id: filter.requestId,
             decision: filter.decision,
             decision_source: filter.decisionSource,
@@ -179,53 +232,5 @@ export function eventVerbs(scope: Scope): EventVerbs {
         scope.build.deleteFrom("event").where("node", "=", node).where("seq", "<", anchor.seq),
       );
     },
-  };
-}
-
-const checkpointOf = (row: CheckpointTable): CheckpointRow =>
-  Object.freeze({
-    node: row.node,
-    seq: row.seq,
-    hash: bytesOf(row.hash),
-    timeMs: row.time_ms,
-    keyId: row.key_id,
-    signature: bytesOf(row.signature),
-    otherHeads: jsonOf(row.other_heads),
-  });
-
-export function checkpointVerbs(scope: Scope): CheckpointVerbs {
-  const rows = () => scope.build.selectFrom("checkpoint").selectAll();
-  return {
-    latestOf: async (node) => {
-      const row = await scope.first(rows().where("node", "=", node).orderBy("seq", "desc").limit(1));
-      return row === null ? null : checkpointOf(row);
-    },
-
-    list: async (node, { afterSeq, limit }) =>
-      (
-        await scope.all(
-          rows()
-            .where("node", "=", node)
-            .where("seq", ">", afterSeq)
-            .orderBy("seq")
-            .limit(checkedLimit(limit)),
-        )
-      ).map(checkpointOf),
-
-    insert: async (checkpoint) =>
-      (await scope.changed(
-        scope.build
-          .insertInto("checkpoint")
-          .values({
-            node: checkpoint.node,
-            seq: checkpoint.seq,
-            hash: checkpoint.hash,
-            time_ms: checkpoint.timeMs,
-            key_id: checkpoint.keyId,
-            signature: checkpoint.signature,
-            other_heads: jsonColumn(checkpoint.otherHeads),
-          })
-          .onConflict((conflict) => conflict.columns(["node", "seq"]).doNothing()),
-      )) === 1,
   };
 }

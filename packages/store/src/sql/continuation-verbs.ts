@@ -3,7 +3,6 @@
  */
 import type { ContinuationRow, ContinuationState, ContinuationVerbs } from "../port.ts";
 import { SESSION, bytesOf, mapped, sessionColumns, sessionOf } from "./columns.ts";
-import { equal } from "./conditions.ts";
 import { prepared } from "./prepared.ts";
 import type { ContinuationTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
@@ -26,20 +25,33 @@ const INSERT = prepared(
   (db, marks) => db.insertInto("continuation").values({ ...marks, state: "waiting" }),
 );
 
+const COUNT = prepared(["request_id"], (db, { request_id: requestId }) =>
+  db
+    .selectFrom("continuation")
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .where("request_id", "=", requestId),
+);
+
+const LIST_OF = prepared(["request_id"], (db, { request_id: requestId }) =>
+  db
+    .selectFrom("continuation")
+    .selectAll()
+    .where("request_id", "=", requestId)
+    .orderBy("created_ms")
+    .orderBy("id"),
+);
+
 export function continuationVerbs(scope: Scope): ContinuationVerbs {
   const rows = () => scope.build.selectFrom("continuation").selectAll();
   return {
     get: async (id) => mapped(await scope.first(rows().where("id", "=", id)), continuationOf),
 
-    listOf: async (requestId, state) =>
-      (
-        await scope.all(
-          rows()
-            .where(equal<ContinuationTable>({ request_id: requestId, state }))
-            .orderBy("created_ms")
-            .orderBy("id"),
-        )
-      ).map(continuationOf),
+    listOf: async (requestId, state) => {
+      const found = await LIST_OF.all(scope, { request_id: requestId });
+      return found.filter((row) => state === undefined || row.state === state).map(continuationOf);
+    },
+
+    countOf: async (requestId) => (await COUNT.first(scope, { request_id: requestId }))?.total ?? 0,
 
     insert: async (continuation) => {
       await INSERT.changed(scope, {

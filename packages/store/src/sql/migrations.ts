@@ -257,6 +257,35 @@ const FIRST: readonly ((kind: EngineKind) => string)[] = [
   ),
 ];
 
+const addColumn =
+  (on: string, name: string, type: ColumnType, fallback: (kind: EngineKind) => string = () => "") =>
+  (kind: EngineKind): string =>
+    `alter table "${on}" add column ${column(kind, name, type)}${fallback(kind)}`;
+
+/** Of a chain that still has its first row. */
+const noHash = (kind: EngineKind): string => {
+  const zeros = "00".repeat(32);
+  return kind === "sqlite" ? ` default x'${zeros}'` : ` default '\\x${zeros}'`;
+};
+
+/** What a log is searched by, and where its chains begin once old rows are gone. */
+const SECOND: readonly ((kind: EngineKind) => string)[] = [
+  addColumn("event", "task_id", "text?"),
+  index("event_by_task", "event", ["task_id", "time_ms"], "task_id is not null"),
+  index("event_by_session", "event", ["session_key", "time_ms"]),
+  index("event_by_user", "event", ["user_id", "time_ms"]),
+  index("event_by_code", "event", ["code", "time_ms"]),
+  index("event_by_source", "event", ["decision_source", "time_ms"]),
+  // WHY: a key of PostgreSQL's trees holds 2704 bytes, and a target may be longer; its hash index keeps none of it.
+  (kind) =>
+    kind === "sqlite"
+      ? index("event_by_target", "event", ["target"], "target is not null")()
+      : `create index "event_by_target" on "event" using hash ("target")`,
+  addColumn("checkpoint", "begin_seq", "integer", () => " default 0"),
+  addColumn("checkpoint", "begin_hash", "bytes", noHash),
+];
+
 export const MIGRATIONS: readonly Migration[] = Object.freeze([
   { version: 1, statements: (kind: EngineKind) => FIRST.map((statement) => statement(kind)) },
+  { version: 2, statements: (kind: EngineKind) => SECOND.map((statement) => statement(kind)) },
 ]);

@@ -14,6 +14,8 @@ import type {
 } from "../port.ts";
 import { StoreUsageError } from "../errors.ts";
 import {
+  SESSION,
+  TUPLE,
   TUPLE_KEY,
   identityConditions,
   jsonColumn,
@@ -26,6 +28,7 @@ import {
   tupleOf,
 } from "./columns.ts";
 import { cursorPlace, equal, pageOf, paging } from "./conditions.ts";
+import { prepared } from "./prepared.ts";
 import type { DenialTable, RuleTable, SettingTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
@@ -42,6 +45,10 @@ const denialOf = (row: DenialTable): DenialRow =>
   });
 
 const one = (row: DenialTable | null): DenialRow | null => (row === null ? null : denialOf(row));
+
+const REMOVE_DENIAL_BY_TUPLE = prepared(TUPLE, (db, marks) =>
+  db.deleteFrom("denial").returningAll().where(equal<DenialTable>(marks)),
+);
 
 export function denialVerbs(scope: Scope): DenialVerbs {
   const rows = () => scope.build.selectFrom("denial").selectAll();
@@ -109,8 +116,7 @@ export function denialVerbs(scope: Scope): DenialVerbs {
 
     remove: async (id) => one(await scope.first(removal().where("id", "=", id))),
 
-    removeByTuple: async (tuple) =>
-      one(await scope.first(removal().where(equal<DenialTable>(tupleColumns(tuple))))),
+    removeByTuple: async (tuple) => one(await REMOVE_DENIAL_BY_TUPLE.first(scope, tupleColumns(tuple))),
   };
 }
 
@@ -168,15 +174,13 @@ export function ruleVerbs(scope: Scope): RuleVerbs {
   };
 }
 
+const IS_ENDED = prepared(SESSION, (db, marks) =>
+  db.selectFrom("ended_session").select("ended_ms").where(equal<RuleTable>(marks)),
+);
+
 export function sessionVerbs(scope: Scope): SessionVerbs {
   return {
-    isEnded: async (session) =>
-      (await scope.first(
-        scope.build
-          .selectFrom("ended_session")
-          .select("ended_ms")
-          .where(equal<RuleTable>(sessionColumns(session))),
-      )) !== null,
+    isEnded: async (session) => (await IS_ENDED.first(scope, sessionColumns(session))) !== null,
 
     end: async (session, nowMs) => {
       if (session.sessionKey === "") {

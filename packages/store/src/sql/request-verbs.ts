@@ -28,6 +28,7 @@ import type { RequestTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
 const PENDING = sql.lit("pending");
+const TUPLE_PAIR = ["subject_type", "subject_name", "resource_type", "operation"] as const;
 
 const requestOf = (row: RequestTable): RequestRow =>
   Object.freeze({
@@ -69,6 +70,16 @@ const COUNT_PENDING = prepared(["type", "name"], (db, { type, name }) =>
     .where("status", "=", PENDING)
     .where("subject_type", "=", type)
     .where("subject_name", "=", name),
+);
+
+const PENDING_OF = prepared(TUPLE_PAIR, (db, marks) =>
+  db
+    .selectFrom("request")
+    .selectAll()
+    .where("status", "=", PENDING)
+    .where(equal<RequestTable>(marks))
+    .orderBy("first_seen_ms")
+    .orderBy("id"),
 );
 
 const INSERT = prepared(
@@ -118,6 +129,16 @@ const TOUCH = prepared(["id", "now"], (db, { id, now }) =>
     .where("id", "=", id)
     .where("status", "=", PENDING)
     .returning("count"),
+);
+
+const COUNT_REPEATS = prepared(["id", "times", "last_seen"], (db, { id, times, last_seen: seen }) =>
+  db
+    .updateTable("request")
+    .set((eb) => ({
+      count: eb("count", "+", times),
+      last_seen_ms: eb.case().when("last_seen_ms", "<", seen).then(seen).else(eb.ref("last_seen_ms")).end(),
+    }))
+    .where("id", "=", id),
 );
 
 const SETTLE = prepared(
@@ -171,16 +192,7 @@ export function requestVerbs(scope: Scope): RequestVerbs {
 
     countPending: async ({ type, name }) => (await COUNT_PENDING.first(scope, { type, name }))?.total ?? 0,
 
-    pendingOf: async (pair) =>
-      (
-        await scope.all(
-          rows()
-            .where("status", "=", PENDING)
-            .where(equal<RequestTable>(pairColumns(pair)))
-            .orderBy("first_seen_ms")
-            .orderBy("id"),
-        )
-      ).map(requestOf),
+    pendingOf: async (pair) => (await PENDING_OF.all(scope, pairColumns(pair))).map(requestOf),
 
     due: async (nowMs, limit) =>
       (
@@ -211,6 +223,9 @@ export function requestVerbs(scope: Scope): RequestVerbs {
       })) === 1,
 
     touchPending: async (id, nowMs) => (await TOUCH.first(scope, { id, now: nowMs }))?.count ?? null,
+
+    countRepeats: async (id, { times, lastSeenMs }) =>
+      (await COUNT_REPEATS.changed(scope, { id, times, last_seen: lastSeenMs })) === 1,
 
     lock: async (id) => mapped(await LOCK.first(scope, { id }), requestOf),
 

@@ -33,6 +33,10 @@ const APPEND = prepared(["revision", "body", "created_ms"], (db, marks) =>
   db.insertInto("change").values({ ...marks }),
 );
 
+const CHANGES_AFTER = prepared(["revision", "limit"], (db, { revision, limit }) =>
+  db.selectFrom("change").selectAll().where("revision", ">", revision).orderBy("revision").limit(limit),
+);
+
 export function revisionVerbs(scope: Scope): RevisionVerbs {
   return {
     current: async () => {
@@ -42,16 +46,7 @@ export function revisionVerbs(scope: Scope): RevisionVerbs {
     },
 
     changesAfter: async (revision, limit) =>
-      (
-        await scope.all(
-          scope.build
-            .selectFrom("change")
-            .selectAll()
-            .where("revision", ">", revision)
-            .orderBy("revision")
-            .limit(checkedLimit(limit)),
-        )
-      ).map(changeOf),
+      (await CHANGES_AFTER.all(scope, { revision, limit: checkedLimit(limit) })).map(changeOf),
 
     next: async () => {
       const row = await NEXT.first(scope, {});

@@ -127,6 +127,7 @@ export interface EventTable extends SessionColumns {
   resource_type: string | null;
   operation: string | null;
   target: string | null;
+  task_id: string | null;
   request_id: string | null;
   decision: string | null;
   decision_source: string | null;
@@ -144,6 +145,8 @@ export interface CheckpointTable {
   key_id: string;
   signature: Uint8Array;
   other_heads: string;
+  begin_seq: number;
+  begin_hash: Uint8Array;
 }
 
 export interface ChangeTable {

@@ -8,7 +8,9 @@ import type { Answer, Engine, EngineKind, Parameter, Session } from "./engine.ts
 import type { Schema } from "./schema.ts";
 
 /** Text that PostgreSQL (NUL) or UTF-8 (half a surrogate pair) cannot hold; two such texts could become one. */
-const UNKEEPABLE = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+function isUnkeepable(text: string): boolean {
+  return text.includes("\0") || !(text as string & { isWellFormed(): boolean }).isWellFormed();
+}
 
 export class Scope {
   readonly kind: EngineKind;
@@ -70,7 +72,7 @@ export class Scope {
 function checkedParameter(value: unknown): Parameter {
   if (value === null || value instanceof Uint8Array) return value;
   if (typeof value === "string") {
-    if (UNKEEPABLE.test(value)) {
+    if (isUnkeepable(value)) {
       throw new StoreValueError("text holds a NUL or half a surrogate pair: refuse it where it comes in");
     }
     return value;

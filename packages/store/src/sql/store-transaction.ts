@@ -1,7 +1,8 @@
 /** All verbs over one scope. A group is made when it is first used: most transactions need two or three. */
 import type { StoreTransaction } from "../port.ts";
 import { approvalVerbs } from "./approval-verbs.ts";
-import { checkpointVerbs, eventVerbs } from "./audit-verbs.ts";
+import { eventVerbs } from "./audit-verbs.ts";
+import { checkpointVerbs } from "./checkpoint-verbs.ts";
 import { continuationVerbs } from "./continuation-verbs.ts";
 import { jobVerbs } from "./job-verbs.ts";
 import { denialVerbs, ruleVerbs, sessionVerbs, settingVerbs } from "./policy-verbs.ts";

@@ -13,6 +13,7 @@ import { StoreOwnedError, StoreUnavailableError, StoreUsageError } from "../erro
 import { queryBuilder } from "../sql/builder.ts";
 import type { Engine, Session } from "../sql/engine.ts";
 import { type SqliteConnection, connect } from "./driver.ts";
+import { LoopTurn } from "./loop-turn.ts";
 import { readOwner, removeOwner, writeOwner } from "./owner-record.ts";
 import { isBusy, sqliteFault } from "./sqlite-fault.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -30,6 +31,13 @@ const OWNER_POLL_MS = 25;
 /** RETURNING on the one hand, strict tables on the other. */
 const SQLITE_VERSION_MIN = [3, 37, 0] as const;
 
+/**
+ * What a reader may run. WHY not `query_only`: every change of that pragma makes SQLite compile all kept statements
+ * anew, which costs several times what they need to run.
+ */
+const READING = /^\s*(?:select|with recursive)\b(?!.*\b(?:insert|update|delete|replace)\b)/is;
+const NOT_A_READ = "a read cannot change the store: use a transaction";
+
 export interface SqliteEngine extends Engine {
   /** Writes a whole copy to a new file. */
   copyTo(path: string): Promise<void>;
@@ -39,9 +47,9 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
   makePrivateFile(path);
   const connection = await own(path, options);
   const turns = new TurnQueue(options.waitMs);
+  const loop = new LoopTurn();
   /** Where a rollback failed; it is tried again before the next transaction. */
   let unfinished = false;
-  let lastMode: "read" | "write" = "write";
   let closed = false;
 
   const begin = async (mode: "read" | "write"): Promise<Session> => {
@@ -49,14 +57,12 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
     try {
       if (closed) throw new StoreUsageError("the store is closed: open it again");
       if (unfinished) abandon();
-      if (mode !== lastMode) connection.run(`pragma query_only = ${mode === "read" ? 1 : 0}`);
-      lastMode = mode;
       connection.run(mode === "read" ? "begin" : "begin immediate");
     } catch (error) {
       turns.next();
       throw error instanceof StoreUsageError ? error : sqliteFault(error);
     }
-    return session();
+    return session(mode);
   };
 
   const abandon = (): void => {
@@ -69,10 +75,14 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
     }
   };
 
-  const session = (): Session => {
+  const session = (mode: "read" | "write"): Session => {
     let ended = false;
     return {
       execute: async (text, parameters) => {
+        if (mode === "read" && !READING.test(text)) throw new StoreUsageError(NOT_A_READ);
+        if (loop.isDue) await loop.take();
+        // INVARIANT: a statement that nobody waited for never runs outside its transaction.
+        if (ended) throw new StoreUsageError("the transaction has ended: wait for its statements");
         try {
           return connection.run(text, parameters);
         } catch (error) {

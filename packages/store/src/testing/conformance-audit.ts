@@ -13,6 +13,8 @@ const checkpoint = (seq: number, over: Partial<CheckpointRow> = {}): CheckpointR
   keyId: "key-1",
   signature: Uint8Array.from([9, 8, 7]),
   otherHeads: { "n-2": 4 },
+  beginSeq: 0,
+  beginHash: new Uint8Array(32),
   ...over,
 });
 
@@ -95,7 +97,7 @@ export function auditConformance(current: Current): void {
             target: "https://a/",
             code: "denied_rule",
           }),
-          newEvent("n-1", 3, { organizationId: null, sessionKey: null }),
+          newEvent("n-1", 3, { organizationId: null, sessionKey: null, taskId: "task-3" }),
         ]),
       );
       await store.read(async (tx) => {
@@ -115,6 +117,8 @@ export function auditConformance(current: Current): void {
         expect(await found({ operation: "send", target: "https://a/" })).toEqual(["n-2 2"]);
         expect(await found({ code: "denied_rule" })).toEqual(["n-2 2"]);
         expect(await found({ organizationId: null, sessionKey: null })).toEqual(["n-1 3"]);
+        expect(await found({ taskId: "task-3" })).toEqual(["n-1 3"]);
+        expect(await found({ taskId: null, node: "n-1" })).toEqual(["n-1 1", "n-1 2"]);
         expect(await found({ fromMs: 1002, toMs: 1003 })).toEqual(["n-1 2", "n-2 2"]);
         const seen: string[] = [];
         let after: EventCursor | null = null;
@@ -127,6 +131,38 @@ export function auditConformance(current: Current): void {
           after = page.next;
         } while (after !== null);
         expect(seen).toEqual(["n-1 3", "n-2 2", "n-1 2", "n-2 1", "n-1 1"]);
+      });
+    });
+
+    test("a chain is read without the columns that are searched by, from its oldest row on", async () => {
+      const { store } = current();
+      await store.transaction((tx) => tx.events.append([...events("n-1", 5), ...events("n-2", 1)]));
+      await store.read(async (tx) => {
+        const { node, seq, timeMs, body, prevHash, hash } = newEvent("n-1", 2);
+        const [first, ...others] = await tx.events.chain("n-1", { from: 2, to: 4, limit: 1000 });
+        expect(first).toEqual({ node, seq, timeMs, body, prevHash, hash });
+        expect(others.map((row) => row.seq)).toEqual([3, 4]);
+        expect(await tx.events.chain("n-1", { from: 2, to: 4, limit: 1 })).toHaveLength(1);
+        expect(await tx.events.firstOf("n-1")).toMatchObject({ seq: 1, body: '{"seq":1}' });
+        expect(await tx.events.firstOf("n-3")).toBeNull();
+      });
+    });
+
+    test("what is older than a moment ends before the first row that is not", async () => {
+      const { store } = current();
+      await store.transaction((tx) =>
+        tx.events.append([
+          newEvent("n-1", 1, { timeMs: 10 }),
+          newEvent("n-1", 2, { timeMs: 30 }),
+          newEvent("n-1", 3, { timeMs: 20 }),
+          newEvent("n-2", 1, { timeMs: 5 }),
+        ]),
+      );
+      await store.read(async (tx) => {
+        expect(await tx.events.lastBefore("n-1", 10)).toBe(0);
+        expect(await tx.events.lastBefore("n-1", 25)).toBe(1);
+        expect(await tx.events.lastBefore("n-1", 31)).toBe(3);
+        expect(await tx.events.lastBefore("n-3", 31)).toBe(0);
       });
     });
 
@@ -163,15 +199,16 @@ export function auditConformance(current: Current): void {
       const { store } = current();
       await store.transaction(async (tx) => {
         expect(await tx.checkpoints.latestOf("n-1")).toBeNull();
+        expect(await tx.checkpoints.nodes()).toEqual([]);
         await tx.checkpoints.insert(checkpoint(4));
-        await tx.checkpoints.insert(checkpoint(8));
+        await tx.checkpoints.insert(checkpoint(8, { beginSeq: 3, beginHash: hashOf(3) }));
+        await tx.checkpoints.insert(checkpoint(1, { node: "n-2" }));
+        expect(await tx.checkpoints.nodes()).toEqual(["n-1", "n-2"]);
         expect(await tx.checkpoints.insert(checkpoint(8, { keyId: "key-2" }))).toBe(false);
-        expect(await tx.checkpoints.latestOf("n-1")).toEqual(checkpoint(8));
-        expect(await tx.checkpoints.list("n-1", { afterSeq: 0, limit: 10 })).toEqual([
-          checkpoint(4),
-          checkpoint(8),
-        ]);
-        expect(await tx.checkpoints.list("n-1", { afterSeq: 4, limit: 10 })).toEqual([checkpoint(8)]);
+        const newest = checkpoint(8, { beginSeq: 3, beginHash: hashOf(3) });
+        expect(await tx.checkpoints.latestOf("n-1")).toEqual(newest);
+        expect(await tx.checkpoints.list("n-1", { afterSeq: 0, limit: 10 })).toEqual([checkpoint(4), newest]);
+        expect(await tx.checkpoints.list("n-1", { afterSeq: 4, limit: 10 })).toEqual([newest]);
       });
     });
   });

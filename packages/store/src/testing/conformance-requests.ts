@@ -46,6 +46,22 @@ export function requestConformance(current: Current): void {
       });
     });
 
+    test("repeats that were counted elsewhere are added at once, also after the decision", async () => {
+      const { store } = current();
+      await store.transaction(async (tx) => {
+        await tx.requests.insert(newRequest("r-1"));
+        expect(await tx.requests.countRepeats("r-1", { times: 41, lastSeenMs: 2000 })).toBe(true);
+        await tx.requests.settle("r-1", settlement());
+        expect(await tx.requests.countRepeats("r-1", { times: 2, lastSeenMs: 1500 })).toBe(true);
+        expect(await tx.requests.get("r-1")).toMatchObject({
+          count: 44,
+          lastSeenMs: 2000,
+          firstSeenMs: 1000,
+        });
+        expect(await tx.requests.countRepeats("r-2", { times: 1, lastSeenMs: 1 })).toBe(false);
+      });
+    });
+
     test("a decided request makes room for a new one of the same identity", async () => {
       const { store } = current();
       await store.transaction(async (tx) => {
@@ -199,6 +215,8 @@ export function requestConformance(current: Current): void {
           { ...second, state: "waiting" },
           { ...first, state: "waiting" },
         ]);
+        expect(await tx.continuations.countOf("r-1")).toBe(2);
+        expect(await tx.continuations.countOf("r-2")).toBe(0);
         expect(await tx.continuations.setState("c-1", "waiting", "job_made")).toBe(true);
         expect(await tx.continuations.setState("c-1", "waiting", "taken_by_waiter")).toBe(false);
         expect((await tx.continuations.listOf("r-1", "waiting")).map(({ id }) => id)).toEqual(["c-2"]);

@@ -17,8 +17,12 @@ export interface PostgresServer {
   makeDatabase(): Promise<string>;
   /** Ends every connection to a database, as a failover does. */
   cutConnections(url: string): Promise<void>;
-  /** Stops and starts the server; only where this process started it. */
-  restart(): Promise<void>;
+  /** Ends the connections that listen for revisions, and no other. */
+  cutListeners(url: string): Promise<void>;
+  /** Runs a statement in a transaction of its own, which stays open until the answer is called. */
+  hold(url: string, text: string): Promise<() => Promise<void>>;
+  /** Stops and starts the server; only where this process started it. `immediate`: as a crash would. */
+  restart(how?: "fast" | "immediate"): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -49,15 +53,15 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   const url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`;
   let server = await launch(programs.postgres, { folder, data, url });
-  const halt = async (): Promise<void> => {
+  const halt = async (signal: "SIGINT" | "SIGQUIT" = "SIGINT"): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     const gone = new Promise((resolve) => server.once("exit", resolve));
-    server.kill("SIGINT");
+    server.kill(signal);
     await gone;
   };
   return serverAt(url, {
-    restart: async () => {
-      await halt();
+    restart: async (how = "fast") => {
+      await halt(how === "fast" ? "SIGINT" : "SIGQUIT");
       server = await launch(programs.postgres, { folder, data, url });
     },
     stop: async () => {
@@ -142,6 +146,24 @@ function serverAt(url: string, life: Pick<PostgresServer, "restart" | "stop">): 
     cutConnections: async (target) => {
       const name = new URL(target).pathname.slice(1);
       await query(url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+    },
+    cutListeners: async (target) => {
+      const name = new URL(target).pathname.slice(1);
+      await query(
+        url,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and query ilike 'listen %'`,
+      );
+    },
+    hold: async (target, text) => {
+      const client = new pg.Client({ connectionString: target });
+      client.on("error", () => {});
+      await client.connect();
+      await client.query("begin");
+      await client.query(text);
+      return async () => {
+        await client.query("rollback");
+        await client.end();
+      };
     },
     ...life,
   };

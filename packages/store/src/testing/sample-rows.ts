@@ -136,6 +136,7 @@ export const newEvent = (node: string, seq: number, over: Partial<EventRow> = {}
   organizationId: 21,
   userId: "anna",
   sessionKey: "s-1",
+  taskId: null,
   requestId: null,
   decision: "denied",
   decisionSource: "denial",
