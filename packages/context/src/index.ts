@@ -1,1 +1,5 @@
-export {};
+export type { HostFacts } from "./caller-copy.ts";
+export { type ContextFacts, type FrameFacts, contextFacts } from "./context-facts.ts";
+export { ContextKeeper, type ContextKeeperOptions } from "./context-keeper.ts";
+export { type Following, followListeners } from "./follow-listeners.ts";
+export type { RuntimeContext } from "./runtime-context.ts";
