@@ -1,0 +1,104 @@
+/**
+ * The routes by which a person decides. Who that is, the injected sign-in says; a credential of guarded code is refused
+ * here whatever else the call carries, and the attempt is recorded.
+ */
+import {
+  type AccessDeciding,
+  type ByAccess,
+  type ByRequest,
+  type CallerContext,
+  type Decision,
+  PermissionError,
+  type SessionApprovalWords,
+  type UrlParser,
+  accessOfResource,
+} from "@sallyport/contract";
+import { type RemoteDecision, decisionWire, remoteDecisionWire } from "@sallyport/contract/remote";
+import type { Hono } from "hono";
+import { Problem, jsonResponse, refusedCredential } from "./problem.ts";
+import { parseBody, readBody } from "./read-body.ts";
+import { runtimeToken } from "./runtime-api/authorize-call.ts";
+import { type FrameOf, credentialCaller } from "./runtime-api/remote-caller.ts";
+import type { RuntimeCredentials } from "./runtime-api/runtime-credentials.ts";
+
+/** The head of a call: all that a sign-in may look at. */
+export interface CallHead {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+}
+
+/** The person behind a call as the host knows it; `null`: nobody is signed in. */
+export type Authenticate = (call: CallHead) => Promise<CallerContext | null>;
+
+export interface DecisionRouteParts {
+  readonly service: AccessDeciding;
+  readonly authenticate: Authenticate;
+  readonly credentials: RuntimeCredentials;
+  readonly frameOf: FrameOf;
+  readonly parseUrl: UrlParser;
+  readonly bodyBytesMax: number;
+}
+
+type Decide = (
+  caller: CallerContext,
+  by: ByRequest | ByAccess,
+  words: SessionApprovalWords,
+) => Promise<Decision>;
+
+export function addDecisionRoutes(app: Hono, parts: DecisionRouteParts): void {
+  const { service } = parts;
+  const decisions: Readonly<Record<string, Decide>> = {
+    approve_for_session: (caller, by, words) => service.approveForSession(caller, by, words),
+    approve_permanently: (caller, by, words) => service.approvePermanently(caller, by, words),
+    deny: (caller, by, words) => service.deny(caller, by, words),
+  };
+  for (const [kind, decide] of Object.entries(decisions)) {
+    app.post(`/v1/decisions/${kind}`, async (c) => {
+      const request = c.req.raw;
+      await refuseGuardedCode(parts, request, decide);
+      const { method, headers } = request;
+      const caller = await parts.authenticate({ method, path: c.req.path, headers });
+      if (caller === null) throw refusedCredential("nobody is signed in: sign in as a person who may decide");
+      const remote = parseBody(await readBody(request, parts.bodyBytesMax), remoteDecisionWire);
+      const decision = await deciding(decide(caller, byOf(remote, parts.parseUrl), remote.words));
+      return jsonResponse(decisionWire.format(decision as never));
+    });
+  }
+}
+
+const NOTHING: ByRequest = Object.freeze({ requestId: "none", digest: "" });
+
+/**
+ * INVARIANT: a token of guarded code decides nothing, with or without a proof, beside any other credential. The service is
+ * asked with the caller it stands for, so that the refusal is recorded; the body is not even read.
+ */
+async function refuseGuardedCode(parts: DecisionRouteParts, request: Request, decide: Decide): Promise<void> {
+  const { credentials, frameOf } = parts;
+  const token = runtimeToken(request.headers, ["dpop", "bearer"]);
+  const held = token === undefined ? undefined : await credentials.verify(token);
+  if (held !== undefined) {
+    await deciding(decide(credentialCaller(held.grant, frameOf), NOTHING, {}));
+    throw new Problem({ code: "permission_error", detail: "guarded code may not decide" });
+  }
+  if (runtimeToken(request.headers, ["dpop"]) !== undefined || request.headers.has("dpop"))
+    throw refusedCredential("a runtime credential never decides: sign in as a person who may decide");
+}
+
+async function deciding(decision: Promise<Decision>): Promise<Decision> {
+  try {
+    return await decision;
+  } catch (error) {
+    if (error instanceof PermissionError)
+      throw new Problem({ code: "permission_error", detail: error.message });
+    throw error;
+  }
+}
+
+function byOf({ by }: RemoteDecision, parseUrl: UrlParser): ByRequest | ByAccess {
+  if (by.kind === "request") return { requestId: by.requestId, digest: by.digest };
+  const parsed = accessOfResource(by.resource, parseUrl);
+  if (!parsed.ok) throw new Problem({ code: parsed.code, detail: parsed.message });
+  const { subject, session } = by;
+  return { subject, access: parsed.value, ...(session === undefined ? {} : { session }) };
+}
