@@ -4,6 +4,14 @@
  */
 export { capturedUrl } from "./captured-url.ts";
 export {
+  type CheckOptions,
+  type ConnectOptions,
+  type Foreseen,
+  GateClient,
+  type RequireOptions,
+} from "./client/gate-client.ts";
+export { SyncGateClient, type SyncGateOptions, type SyncOptions } from "./client/sync-gate-client.ts";
+export {
   LOOKUPS_MAX,
   NAME_LIFE_MS,
   NameCache,
@@ -24,4 +32,16 @@ export {
   openPrivateRealm,
   readRealmScript,
 } from "./private-realm.ts";
+export * as gateBounds from "./protocol/bounds.ts";
+export { GateChannel, type GateTimers, systemTimers } from "./protocol/gate-channel.ts";
+export { GATE_FAULTS, GateFault, type GateFaultCode } from "./protocol/gate-fault.ts";
+export {
+  type AskMessage,
+  type AskWords,
+  type ChildEvent,
+  type ChildMessage,
+  FRAME_BYTES_MAX,
+  type ServiceMessage,
+  childMessages,
+} from "./protocol/message.ts";
 export { realPath } from "./real-path.ts";

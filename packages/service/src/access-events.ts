@@ -26,6 +26,7 @@ import type { EventEnvelope } from "./audit/event-chain.ts";
 import { maskTarget } from "./audit/event-masking.ts";
 import { type Ask, type CallerContext, isAccess, originOf } from "./caller-context.ts";
 import type { HeldFacts } from "./held-facts.ts";
+import { observedTarget } from "./network-allowed.ts";
 import { timestampOf } from "./node-clock.ts";
 import { resourceOfTuple } from "./policy-rows.ts";
 
@@ -100,11 +101,15 @@ export function checkedEvent(stamp: EventStamp, facts: CheckedFacts, count: numb
   const { ask, check } = facts;
   const isViolation = isBlockedOperation(ask.attestedBy, ask.enforced, check);
   const attempt = attemptOf(stamp, facts);
+  const observed = observedTarget(ask);
   const data = {
     ...attempt,
     ...(isViolation ? {} : { code: check.code }),
     attestedBy: ask.attestedBy,
     count,
+    ...(check.allowed && observed !== null
+      ? { observedTarget: maskTarget("network", observed, stamp.maskingKey) }
+      : {}),
     permissionState: facts.permissionState,
     permissionDecision: check.decision,
     sandboxProfile: facts.sandboxProfile,
@@ -115,7 +120,7 @@ export function checkedEvent(stamp: EventStamp, facts: CheckedFacts, count: numb
       timeMs: stamp.timeMs,
       type: isViolation ? "sandbox.violation" : "permission.evaluated",
       ...columnsOf(facts.subject, attempt.resource),
-      ...sessionColumnsOf(originOf(facts.caller)),
+      ...originOf(facts.caller),
       requestId: check.requestId ?? null,
       ...decisionColumns(check.decision, check.code),
     },
@@ -136,7 +141,7 @@ export function requestedEvent(
   facts: ActionFacts & { readonly decision: PermissionDecision },
 ): UnchainedEvent {
   const resource = maskedResource(record.resource, stamp.maskingKey);
-  const { userId, organizationId, sessionKey } = record.origin;
+  const { userId, organizationId, sessionKey, taskId } = record.origin;
   return {
     envelope: envelopeOf(stamp, "permission.requested", {
       request: { ...record, resource },
@@ -151,6 +156,7 @@ export function requestedEvent(
       organizationId: organizationId ?? null,
       userId: userId ?? null,
       sessionKey: sessionKey ?? null,
+      taskId: taskId ?? null,
       requestId: record.id,
       ...decisionColumns(facts.decision, "approval_required"),
     },
@@ -184,7 +190,7 @@ export function resolvedEvent(stamp: EventStamp, facts: ResolvedFacts): Unchaine
       timeMs: stamp.timeMs,
       type: "permission.resolved",
       ...columnsOf(tuple.subject, resource),
-      ...sessionColumnsOf(origin),
+      ...originFields(origin),
       requestId: facts.requestId,
       ...decisionColumns(decision, facts.code),
     },
@@ -234,10 +240,6 @@ function columnsOf(subject: Subject | null, resource: Resource | null) {
 /** WHY: a whole row may be given as an origin, and the rest of it has no place in an event. */
 function originFields({ userId, organizationId, sessionKey, taskId }: OriginColumns): OriginColumns {
   return { userId, organizationId, sessionKey, taskId };
-}
-
-function sessionColumnsOf({ organizationId, userId, sessionKey }: OriginColumns) {
-  return { organizationId, userId, sessionKey };
 }
 
 function decisionColumns(decision: PermissionDecision, code: string | null) {

@@ -2,16 +2,19 @@
  * The access-policy service of one node: puts the parts together, starts and stops them, and is the one door to them.
  * Trusts its host for the caller's context, the clock, the key ring and its own places.
  */
-import type { ExternalAccessCheck, UrlParser } from "@sallyport/contract";
+import type { AccessPolicy, ExternalAccessCheck, UrlParser } from "@sallyport/contract";
 import { type Change, type HashSeed, type OwnPlaces, builtinDenies } from "@sallyport/policy";
 import type { AccessStore, KeyedSession } from "@sallyport/store";
 import { type ActionRegistry } from "./actions.ts";
-import { AuditLog } from "./audit-log.ts";
-import { type AuthorityNames, DEFAULT_AUTHORITY_NAMES } from "./authority/resolve-authority.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { AuditTrail } from "./audit-trail.ts";
+import type { AuthorityNames } from "./authority/resolve-authority.ts";
 import type { Ask, CallerContext, Wait } from "./caller-context.ts";
 import type { ChangeAnswer } from "./change-policy.ts";
 import { Checker } from "./check.ts";
+import type { CheckpointOptions } from "./checkpoint-writer.ts";
 import { completeSetup } from "./complete-setup.ts";
+import { composeNode } from "./compose-node.ts";
 import { decideRequest } from "./decide-request.ts";
 import type {
   ApprovalWords,
@@ -23,20 +26,19 @@ import type {
 } from "./decision-request.ts";
 import { endSession } from "./end-session.ts";
 import { expireRequests } from "./expire-requests.ts";
-import { TokenBuckets } from "./limits/token-bucket.ts";
+import { GateServer } from "./gate/gate-server.ts";
 import { Listing } from "./listing.ts";
-import { LiveSnapshot } from "./live-snapshot.ts";
-import { type NewId, type NodeClock, randomId, systemClock } from "./node-clock.ts";
-import { DEFAULT_LIMITS, type DecisionHook, type NodeParts, type ServiceLimits } from "./node-parts.ts";
-import { RepeatBook } from "./repeat-book.ts";
+import type { NewId, NodeClock } from "./node-clock.ts";
+import type { Classifier, DecisionHook, NetworkAllowed, NodeParts, ServiceLimits } from "./node-parts.ts";
 import { type RequireAsk, requireAccess } from "./require.ts";
 import { type EnterCaller, ResumeExecutor } from "./resume-executor.ts";
 import { retryResume } from "./retry-resume.ts";
 import { type Revocation, removeRule, revokeApproval, revokeDenial } from "./revoke.ts";
 import { type ModeWords, type RuleWords, setMode, setRule } from "./rules.ts";
 import type { KeyRing } from "./seal/key-ring.ts";
-import { Waiters } from "./wait.ts";
+import type { TelemetryProviders } from "./telemetry.ts";
 import { type WaitAnswer, waitForRequest } from "./wait-for-request.ts";
+import { watchedCheck } from "./watched.ts";
 
 export interface AccessServiceOptions {
   readonly store: AccessStore;
@@ -57,7 +59,9 @@ export interface AccessServiceOptions {
   readonly rate?: { readonly burst: number; readonly perSecond: number } | undefined;
   readonly authorityNames?: AuthorityNames | undefined;
   readonly hook?: DecisionHook | undefined;
-  readonly classifier?: DecisionHook | undefined;
+  readonly classifier?: Classifier | undefined;
+  /** Called after an allowed network access was recorded: a running OS sandbox opens by it. */
+  readonly onNetworkAllowed?: ((allowed: NetworkAllowed) => void) | undefined;
   readonly strictAudit?: boolean | undefined;
   /** The host starts set-up in this process. Without effect once set-up was completed anywhere. */
   readonly setup?: boolean | undefined;
@@ -67,27 +71,41 @@ export interface AccessServiceOptions {
   /** For the host's own log. Must not throw. */
   readonly onFault?: ((error: unknown) => void) | undefined;
   readonly batchAgeMs?: number | undefined;
+  /** How long an answer may wait for the log before it is `unavailable`; 5000 unless said. */
+  readonly auditWaitMs?: number | undefined;
+  /** Who signs the chain of this node, and where checkpoints go. */
+  readonly checkpoints?: CheckpointOptions | undefined;
+  readonly telemetry?: TelemetryProviders | undefined;
+  /** How long the repeats of a request are counted in memory before they are written; 1000 unless said. */
+  readonly repeatAgeMs?: number | undefined;
   readonly leaseMs?: number | undefined;
   readonly beatMs?: number | undefined;
 }
 
 const SWEEP_MS = 10_000;
-const SUBJECTS_MAX = 10_000;
 
-export class AccessService {
+export class AccessService implements AccessPolicy {
   readonly executor: ResumeExecutor;
   /** For persons with authority. */
   readonly list: Listing;
+  /** For persons with authority: verify, follow, export, remove old events. */
+  readonly trail: AuditTrail;
+  /** Where guarded processes are attached. */
+  readonly gate: GateServer;
   readonly #parts: NodeParts;
   readonly #checker: Checker;
   readonly #runsResumes: boolean;
   #sweep: NodeJS.Timeout | null = null;
+  #unobserve: () => void = () => undefined;
 
   constructor(options: AccessServiceOptions) {
-    this.#parts = partsOf(options, () => this.executor.nudge());
+    this.#parts = composeNode(options, () => this.executor.nudge());
     this.#checker = new Checker(this.#parts);
     this.executor = new ResumeExecutor(this.#parts, options.enterCaller);
     this.list = new Listing(this.#parts);
+    this.trail = new AuditTrail(this.#parts);
+    const builtins = builtinDenies(options.ownPlaces);
+    this.gate = new GateServer({ parts: this.#parts, service: this, builtins });
     this.#runsResumes = options.runsResumes ?? true;
   }
 
@@ -95,6 +113,10 @@ export class AccessService {
     const { live, waiters } = this.#parts;
     live.onAdvance(() => waiters.notify());
     await live.start();
+    this.#parts.checkpoints?.start();
+    this.#unobserve = this.#parts.telemetry.observePending(() =>
+      this.#parts.store.read((tx) => tx.requests.count({ status: "pending" })),
+    );
     if (this.#runsResumes) this.executor.start();
     this.#sweep = setInterval(() => {
       this.sweep().catch(() => undefined);
@@ -102,16 +124,17 @@ export class AccessService {
   }
 
   async stop(): Promise<void> {
-    const { live, waiters, audit } = this.#parts;
+    const { live, waiters, audit, repeated } = this.#parts;
     if (this.#sweep !== null) clearInterval(this.#sweep);
+    this.#unobserve();
+    await this.gate.close();
     waiters.close();
     await this.executor.stop();
     for (const event of this.#parts.repeats.sweep()) audit.record(event);
-    try {
-      await audit.close();
-    } finally {
-      await live.stop();
-    }
+    const closed = await Promise.allSettled([repeated.close(), audit.close()]);
+    closed.push(...(await Promise.allSettled([this.#parts.checkpoints?.close()])));
+    await live.stop();
+    for (const part of closed) if (part.status === "rejected") throw part.reason;
   }
 
   /** Approvals and denials can be vouched for now. */
@@ -130,11 +153,13 @@ export class AccessService {
   /** Contracts and registrations of the host. */
   applyHost(change: Extract<Change, { readonly kind: `contract_${string}` | `subject_${string}` }>): void {
     this.#parts.live.applyHost(change);
+    this.gate.refresh();
   }
 
   /** Expires what is due and writes counted repeats. Happens by itself now and then. */
   async sweep(): Promise<number> {
     for (const event of this.#parts.repeats.sweep()) this.#parts.audit.record(event);
+    await this.#parts.repeated.flush();
     return expireRequests(this.#parts);
   }
 
@@ -153,7 +178,9 @@ export class AccessService {
   }
 
   require(caller: CallerContext, ask: RequireAsk): Promise<ExternalAccessCheck> {
-    return requireAccess(this.#parts, this.#checker, caller, ask);
+    return watchedCheck(this.#parts, "sallyport.require", { caller, ask }, () =>
+      requireAccess(this.#parts, this.#checker, caller, ask),
+    );
   }
 
   wait(caller: CallerContext, requestId: string, wait: Wait): Promise<WaitAnswer> {
@@ -216,39 +243,4 @@ export class AccessService {
   retryResume(caller: CallerContext, jobId: string): Promise<ChangeAnswer> {
     return retryResume(this.#parts, caller, jobId);
   }
-}
-
-function partsOf(options: AccessServiceOptions, jobsMade: () => void): NodeParts {
-  const { store, nodeId, seed, parseUrl, maskingKey, actions, keyRing } = options;
-  const clock = options.clock ?? systemClock;
-  const newId = options.newId ?? randomId;
-  const hostFacts = builtinDenies(options.ownPlaces).map(
-    (builtin) => ({ kind: "builtin_set", builtin }) as const,
-  );
-  const { leaseMs, beatMs, batchAgeMs } = options;
-  const rate = options.rate ?? { burst: 30, perSecond: 1 };
-  return {
-    store,
-    nodeId,
-    clock,
-    newId,
-    seed,
-    parseUrl,
-    maskingKey,
-    actions,
-    keyRing,
-    live: new LiveSnapshot({ store, nodeId, clock, seed, parseUrl, hostFacts, leaseMs, beatMs }),
-    audit: new AuditLog({ store, nodeId, clock, newId, maskingKey, batchAgeMs }),
-    repeats: new RepeatBook(),
-    waiters: new Waiters(store),
-    limits: Object.freeze({ ...DEFAULT_LIMITS, ...options.limits }),
-    rate: new TokenBuckets({ ...rate, subjectsMax: SUBJECTS_MAX, nowMs: () => clock.monotonicMs() }),
-    authorityNames: options.authorityNames ?? DEFAULT_AUTHORITY_NAMES,
-    hook: options.hook,
-    classifier: options.classifier,
-    strictAudit: options.strictAudit ?? false,
-    setupStarted: options.setup ?? false,
-    faulted: options.onFault ?? (() => undefined),
-    jobsMade,
-  };
 }

@@ -3,13 +3,23 @@
  * there without the other; events of checks are written in batches that share one transaction, with waiters where
  * the answer must not come first. Everything that writes goes through one turn: a chain has one end.
  * INVARIANT: `writable` is false from the first batch that could not be written until one is written again.
+ * INVARIANT: whoever waits for a row is answered within `waitMs`, however long the store hangs.
  */
-import type { AccessStore, EventRow as StoredEvent, StoreReader, StoreTransaction } from "@sallyport/store";
+import {
+  type AccessStore,
+  type EventRow as StoredEvent,
+  StoreUnavailableError,
+  type StoreTransaction,
+} from "@sallyport/store";
 import type { EventStamp, UnchainedEvent } from "./access-events.ts";
 import type { CheckpointKeys } from "./audit/checkpoint.ts";
-import { type ChainHead, type EventRow, genesisOf, headOf, nextRow } from "./audit/event-chain.ts";
-import { type ChainReport, verifyChain } from "./audit/verify-chain.ts";
-import { type NewId, type NodeClock, timestampOf } from "./node-clock.ts";
+import { type ChainHead, headOf, nextRow } from "./audit/event-chain.ts";
+import { chainRow, lastHead } from "./audit/stored-chain.ts";
+import type { ChainReport } from "./audit/verify-chain.ts";
+import { verifyStoredChain } from "./audit/verify-log.ts";
+import type { NewId, NodeClock } from "./node-clock.ts";
+import { storedEvent } from "./stored-event.ts";
+import { NO_TELEMETRY, type Telemetry } from "./telemetry.ts";
 import { Turn } from "./turn.ts";
 
 export interface AuditLogOptions {
@@ -22,23 +32,31 @@ export interface AuditLogOptions {
   readonly batchAgeMs?: number | undefined;
   /** How many plain allows may wait to be written; 10 000 unless said. */
   readonly bufferMax?: number | undefined;
+  /** How long an answer may wait for its row; 5000 unless said. */
+  readonly waitMs?: number | undefined;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 interface Waiting {
   readonly event: UnchainedEvent;
+  readonly sinceMs: number;
   readonly written: (() => void) | null;
   readonly failed: ((error: unknown) => void) | null;
 }
 
 const BATCH_MAX = 500;
 const LINK_EVERY_MS = 10_000;
-const VERIFY_PAGE = 1000;
+const WAIT_MS = 5000;
 
 export type RecordEvent = (event: UnchainedEvent) => void;
 
 export class AuditLog {
   readonly #options: AuditLogOptions;
-  readonly #turn = new Turn();
+  readonly #turn: Turn;
+  readonly #waitMs: number;
+  readonly #telemetry: Telemetry;
+  readonly #listeners = new Set<(rows: number) => void>();
+  readonly #ending = new AbortController();
   #buffer: Waiting[] = [];
   #head: ChainHead | null = null;
   #writable = true;
@@ -46,15 +64,36 @@ export class AuditLog {
   #flushing: Promise<void> | null = null;
   #linkedMs = Number.NEGATIVE_INFINITY;
   #closed = false;
+  /** An answer was given up because the store did not come back in time; until it does nobody else waits. */
+  #stalled = false;
   /** Plain allows that found no room while the log could not be written. */
   lost = 0;
 
   constructor(options: AuditLogOptions) {
     this.#options = options;
+    this.#waitMs = options.waitMs ?? WAIT_MS;
+    this.#turn = new Turn(this.#waitMs);
+    this.#telemetry = options.telemetry ?? NO_TELEMETRY;
   }
 
   get writable(): boolean {
     return this.#writable;
+  }
+
+  /** The last row that this process knows to be durable; `null` where the store has to be asked. */
+  get head(): ChainHead | null {
+    return this.#head;
+  }
+
+  /** Aborted when the log is closed. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Told after every commit how many rows it wrote. Must not throw. */
+  onAppend(listener: (rows: number) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   stamp(): EventStamp {
@@ -64,42 +103,81 @@ export class AuditLog {
 
   /** Events given to `record` are in the log exactly if the transaction is committed. */
   transaction<T>(work: (tx: StoreTransaction, record: RecordEvent) => Promise<T>): Promise<T> {
+    if (this.#stalled) return Promise.reject(hanging(this.#waitMs));
+    return this.#answered(this.#write(work));
+  }
+
+  /** INVARIANT: ends when the store has answered and not before, so that nothing is written twice. */
+  #write<T>(work: (tx: StoreTransaction, record: RecordEvent) => Promise<T>): Promise<T> {
     return this.#turn.run(async () => {
       let head: ChainHead | null = null;
+      let rows = 0;
       try {
         const result = await this.#options.store.transaction(async (tx) => {
           // WHY: the work may run again after a deadlock, and then its events are new.
           const events: UnchainedEvent[] = [];
           const value = await work(tx, (event) => events.push(event));
           head = await this.#append(tx, events);
+          rows = events.length;
           return value;
         });
         this.#head = head;
+        if (rows > 0) for (const listener of this.#listeners) listener(rows);
         return result;
       } catch (error) {
         // WHY: whether a commit that failed took effect may be unknown; the store knows the end of the chain.
         this.#head = null;
         throw error;
+      } finally {
+        this.#stalled = false;
       }
     });
+  }
+
+  /** The same answer, or none in time. What was begun goes on and may still be written. */
+  #answered<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#stall();
+        reject(hanging(this.#waitMs));
+      }, this.#waitMs);
+      const end = (): void => clearTimeout(timer);
+      work.then(resolve, reject).then(end, end);
+    });
+  }
+
+  #stall(): void {
+    this.#stalled = true;
+    this.#writable = false;
+    this.#flushSoon(this.#options.batchAgeMs ?? 1000);
   }
 
   /** Written soon. Lost, and counted, where the log cannot be written and no room is left. */
   record(event: UnchainedEvent): void {
     if (this.#buffer.length >= (this.#options.bufferMax ?? 10_000)) {
       this.lost += 1;
+      this.#telemetry.lost();
       return;
     }
-    this.#buffer.push({ event, written: null, failed: null });
+    this.#buffer.push({ event, sinceMs: this.#options.clock.monotonicMs(), written: null, failed: null });
     if (this.#buffer.length >= BATCH_MAX) this.#flushSoon(0);
     else this.#flushSoon(this.#options.batchAgeMs ?? 1000);
   }
 
   /** Resolves when the event is durable. Those that come together are written together. */
   recordDurably(event: UnchainedEvent): Promise<void> {
-    return new Promise((written, failed) => {
-      this.#buffer.push({ event, written, failed });
+    if (this.#stalled) return Promise.reject(hanging(this.#waitMs));
+    const sinceMs = this.#options.clock.monotonicMs();
+    let waiting: Waiting | null = null;
+    const durable = new Promise<void>((written, failed) => {
+      waiting = { event, sinceMs, written, failed };
+      this.#buffer.push(waiting);
       this.#flush().catch(() => undefined);
+    });
+    return this.#answered(durable).catch((error: unknown) => {
+      // WHY: what was not begun is not on record, and must not be written as an answer that was never given.
+      this.#buffer = this.#buffer.filter((held) => held !== waiting);
+      throw error;
     });
   }
 
@@ -111,12 +189,13 @@ export class AuditLog {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#ending.abort();
     await this.flush();
   }
 
   /** Reads the whole chain of a node from the store; this one's unless said. */
   verify(keys: CheckpointKeys = new Map(), node: string = this.#options.nodeId): Promise<ChainReport> {
-    return verifyChain({ node, keys, rows: storedRows(this.#options.store, node) });
+    return verifyStoredChain(this.#options.store, node, { keys });
   }
 
   #flush(): Promise<void> {
@@ -133,7 +212,7 @@ export class AuditLog {
     const batch = this.#buffer.splice(0, BATCH_MAX);
     if (batch.length === 0 && this.#writable) return;
     try {
-      await this.transaction(async (tx, record) => {
+      await this.#write(async (tx, record) => {
         for (const { event } of batch) record(event);
         // WHY: a log that only ever had waiters has nothing to try again with; this writes a row of its own.
         if (batch.length === 0) await tx.nodes.confirm(this.#options.nodeId, 0);
@@ -147,6 +226,9 @@ export class AuditLog {
       throw error;
     }
     this.#writable = true;
+    const [oldest] = batch;
+    if (oldest !== undefined)
+      this.#telemetry.batch(batch.length, this.#options.clock.monotonicMs() - oldest.sinceMs);
     for (const { written } of batch) written?.();
   }
 
@@ -191,46 +273,9 @@ export class AuditLog {
   }
 }
 
-async function lastHead(tx: StoreReader, node: string): Promise<ChainHead> {
-  const last = await tx.events.lastOf(node);
-  return last === null ? genesisOf(node) : headOf(chainRow(last));
-}
-
-async function* storedRows(store: AccessStore, node: string): AsyncGenerator<EventRow> {
-  for (let from = 1; ; from += VERIFY_PAGE) {
-    const span = { from, to: from + VERIFY_PAGE - 1, limit: VERIFY_PAGE };
-    const { rows, last } = await store.read(async (tx) => ({
-      rows: await tx.events.range(node, span),
-      last: await tx.events.lastOf(node),
-    }));
-    for (const row of rows) yield chainRow(row);
-    if (last === null || last.seq < from + VERIFY_PAGE) return;
-  }
-}
-
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
-
-/** A row of the store as the chain sees it. */
-export function chainRow({ node, seq, timeMs, prevHash, body, hash }: StoredEvent): EventRow {
-  return { node, seq, time: timestampOf(timeMs), previousHash: hex(prevHash), body, hash: hex(hash) };
-}
-
-function storedEvent(row: EventRow, columns: UnchainedEvent["columns"]): StoredEvent {
-  return {
-    ...columns,
-    target: keepable(columns.target),
-    sessionKey: keepable(columns.sessionKey),
-    node: row.node,
-    seq: row.seq,
-    body: row.body,
-    prevHash: Buffer.from(row.previousHash, "hex"),
-    hash: Buffer.from(row.hash, "hex"),
-  };
-}
-
-/** WHY: a column is only searched by; what no store can keep must not keep the event out of the log. */
-function keepable(text: string | null): string | null {
-  if (text === null) return null;
-  const wellFormed = text as string & { toWellFormed(): string };
-  return wellFormed.toWellFormed().replaceAll("\0", "\\u0000");
+function hanging(waitMs: number): StoreUnavailableError {
+  return new StoreUnavailableError(
+    `the audit log was not written within ${waitMs} ms: look for what holds the store, then try again`,
+    { applied: "unknown" },
+  );
 }

@@ -2,15 +2,17 @@
  * The common way of every change of policy that is not a decision on a request: authority first, then one
  * transaction with the change, its event and its revision, then the wait until every live node has heard.
  */
+import type { PolicyAction } from "@sallyport/contract";
 import type { Json, StoreTransaction, Tuple } from "@sallyport/store";
 import type { CallerContext } from "./caller-context.ts";
 import { type ChangedFact, changeBody } from "./change-body.ts";
 import { confirmed } from "./decide-request.ts";
 import { type Refusal } from "./decision-request.ts";
 import type { NodeParts } from "./node-parts.ts";
-import { type PolicyAction, actorOf, policyEvent } from "./policy-event.ts";
+import { actorOf, policyEvent } from "./policy-event.ts";
 import { requireAuthority } from "./require-authority.ts";
 import type { UnchainedEvent } from "./access-events.ts";
+import { watchedAct } from "./watched.ts";
 
 export interface PolicyChange {
   readonly ok: true;
@@ -44,8 +46,10 @@ export async function changePolicy(
   action: PolicyAction,
   work: PolicyWork,
 ): Promise<ChangeAnswer> {
-  await requireAuthority(parts, caller, action);
-  return changeUnchecked(parts, caller, action, work);
+  return watchedAct(parts, action, async () => {
+    await requireAuthority(parts, caller, action);
+    return changeUnchecked(parts, caller, action, work);
+  });
 }
 
 /** For what the host itself does without a person: whoever calls this has seen to who may. */
@@ -81,13 +85,15 @@ export async function changeUnchecked(
     await tx.revisions.append({ revision, body: changeBody(change.changed), createdMs });
     return { ok: true, actionId, revision, repeated: false };
   });
-  if (answer.ok && !answer.repeated) await heard(parts, answer.revision);
+  // INVARIANT: also where it was so already: whoever made it so may still be waiting for the nodes.
+  if (answer.ok) await heard(parts, answer.revision);
   return Object.freeze(answer);
 }
 
 /** INVARIANT: what takes access away is acknowledged only once no live node can still give it. */
 async function heard(parts: NodeParts, revision: number): Promise<void> {
-  await parts.live.atLeast(revision);
+  // WHY: the change is durable. A node that could not apply it knows of it, and is not live until it has.
+  await parts.live.atLeast(revision).catch(parts.faulted);
   parts.waiters.notify();
   await confirmed(parts, revision);
 }

@@ -58,6 +58,8 @@ export interface AnswerFacts {
   /** Of the approval or denial that decided. */
   readonly decided: DecisionFact | undefined;
   readonly decisionId: string;
+  /** Where the input is that a hook made and that was checked. */
+  readonly updatedInputRef: string | null;
   readonly maskingKey: Uint8Array;
 }
 
@@ -75,14 +77,14 @@ export function answerOf(facts: AnswerFacts): ExternalAccessCheck {
 }
 
 function decisionOf(facts: AnswerFacts, message: string): PermissionDecision {
-  const { verdict, decided, decisionId } = facts;
+  const { verdict, decided, decisionId, updatedInputRef } = facts;
   const expiresAtMs = decided?.expiresAtMs ?? null;
   return Object.freeze({
     id: decisionId as DecisionId,
     decision: verdict.outcome,
     decisionReason: message,
     ruleRefs: verdict.refs as PermissionDecision["ruleRefs"],
-    updatedInputRef: null,
+    updatedInputRef: updatedInputRef as PermissionDecision["updatedInputRef"],
     approvalActionId: (decided?.actionId ?? null) as PermissionDecision["approvalActionId"],
     expiresAt: expiresAtMs === null ? null : timestampOf(expiresAtMs),
     scope: decided?.scope ?? null,

@@ -7,10 +7,12 @@ import type { ExternalAccessCheck } from "@sallyport/contract";
 import type { UnchainedEvent } from "./access-events.ts";
 import { type Ask, type CallerContext, isAccess, sessionOf } from "./caller-context.ts";
 import { Judge, type Judged } from "./judge.ts";
+import { tellNetworkAllowed } from "./network-allowed.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { type ResumeDraft, registerRequest } from "./register-request.ts";
 import { confirmApprovals } from "./spend-approval.ts";
 import { waitForApproval } from "./wait-for-approval.ts";
+import { watchedCheck } from "./watched.ts";
 
 /** How often an answer may be overtaken by changes before it is given up. */
 const ROUNDS_MAX = 64;
@@ -29,12 +31,14 @@ export class Checker {
     ask: Ask,
     resume: ResumeDraft | null = null,
   ): Promise<ExternalAccessCheck> {
-    try {
-      return await this.#check(caller, ask, resume);
-    } catch (error) {
-      this.#parts.faulted(error);
-      return this.#unavailable(caller, ask);
-    }
+    return watchedCheck(this.#parts, "sallyport.check", { caller, ask }, async () => {
+      try {
+        return await this.#check(caller, ask, resume);
+      } catch (error) {
+        this.#parts.faulted(error);
+        return this.#unavailable(caller, ask);
+      }
+    });
   }
 
   async #check(caller: CallerContext, ask: Ask, resume: ResumeDraft | null): Promise<ExternalAccessCheck> {
@@ -63,12 +67,15 @@ export class Checker {
     const event = (): UnchainedEvent => this.#judge.event(judged, check);
     if (verdict.limited) {
       const given = await confirmApprovals(this.#parts, { verdict, enforced: ask.enforced, event });
-      return given ? check : null;
+      if (!given) return null;
+      tellNetworkAllowed(this.#parts, judged, check);
+      return check;
     }
     const isDeclared = verdict.code === "allowed_sandbox";
     if (isDeclared && !check.decision.destructive) {
       if (strictAudit && !audit.writable) return this.#unavailable(caller, ask);
       audit.record(event());
+      tellNetworkAllowed(this.#parts, judged, check);
       return check;
     }
     try {
@@ -78,6 +85,7 @@ export class Checker {
       if (!isDeclared || strictAudit) throw error;
       audit.record(event());
     }
+    tellNetworkAllowed(this.#parts, judged, check);
     return check;
   }
 
@@ -104,7 +112,7 @@ export class Checker {
         if (given !== null) return given;
         await this.#parts.live.catchUp();
         // WHY: passive, because an approval that was used up meanwhile must not become a second request by itself.
-        return this.#check(caller, { ...ask, wait: undefined, registerRequest: false }, null);
+        return this.#check(caller, { ...judged.asked, wait: undefined, registerRequest: false }, null);
       }
     }
   }

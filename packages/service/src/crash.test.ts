@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { type PostgresServer, startPostgres } from "@sallyport/store/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundledProgram } from "./testing/bundled-program.ts";
 import { CRASH_TARGET, type CrashPlace, crashFixture } from "./testing/crash-scenario.ts";
 import {
   type Fixture,
@@ -30,7 +29,7 @@ let server: PostgresServer;
 
 beforeAll(async () => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-crash-")));
-  program = await bundled(join("testing", "crash-program.ts"));
+  program = await bundledProgram("crash-program.ts");
   server = await startPostgres();
 });
 afterAll(async () => {
@@ -38,32 +37,6 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
   rmSync(dirname(program), { recursive: true, force: true });
 });
-
-/** WHY: under the package's own folder, so that drivers are found where they are installed. */
-async function bundled(entry: string): Promise<string> {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const programs = join(here, "..", "dist", "test-programs");
-  mkdirSync(programs, { recursive: true });
-  const file = join(mkdtempSync(join(programs, "program-")), "program.mjs");
-  const require = createRequire(import.meta.url);
-  const entryOfRolldown = pathToFileURL(require.resolve("rolldown")).href;
-  const { rolldown } = (await import(entryOfRolldown)) as {
-    readonly rolldown: (options: object) => Promise<{
-      readonly write: (options: object) => Promise<unknown>;
-      readonly close: () => Promise<void>;
-    }>;
-  };
-  const build = await rolldown({
-    input: join(here, entry),
-    platform: "node",
-    external: ["kysely", "pg", "libsql"],
-    resolve: { conditionNames: ["source", "import", "node", "default"] },
-    logLevel: "silent",
-  });
-  await build.write({ file, format: "esm", codeSplitting: false });
-  await build.close();
-  return file;
-}
 
 interface Outcome {
   /** `undefined`: it died before. */

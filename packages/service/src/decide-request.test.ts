@@ -219,7 +219,7 @@ describe("a denial", () => {
   });
 });
 
-describe("deciding twice", () => {
+describe("deciding twice", { timeout: 120_000 + ROUNDS * 100 }, () => {
   it("gives the same person the same answer, and somebody else who was first", async () => {
     fixture = await openFixture();
     const { service } = fixture;

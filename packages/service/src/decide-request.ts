@@ -4,6 +4,8 @@
  * Trusts the context for who acts. INVARIANT: what is answered with `ok` is durable, and a denial is answered only
  * after every live node has heard of it.
  */
+import { setTimeout as delay } from "node:timers/promises";
+import type { PolicyAction } from "@sallyport/contract";
 import type { StoreTransaction } from "@sallyport/store";
 import { actionFacts } from "./access-events.ts";
 import type { CallerContext } from "./caller-context.ts";
@@ -21,20 +23,30 @@ import {
 import type { Decided, Decision, DecisionKind } from "./decision-request.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
-import { type PolicyAction, actorOf, personJson, policyEvent } from "./policy-event.ts";
+import { actorOf, personJson, policyEvent } from "./policy-event.ts";
 import { approvalJson, approvalRecord, denialJson, denialRecord, tupleOf } from "./policy-rows.ts";
 import { awaitConfirmations } from "./propagation.ts";
 import { requireAuthority } from "./require-authority.ts";
 import { type Settling, settleRequest } from "./settle-requests.ts";
 import { ruleJson } from "./rule-row.ts";
+import { watchedAct } from "./watched.ts";
 
-export async function decideRequest(
+export function decideRequest(
   parts: NodeParts,
   caller: CallerContext,
   kind: DecisionKind,
   aim: Aim,
 ): Promise<Decision> {
-  await requireAuthority(parts, caller, kind satisfies PolicyAction);
+  return watchedAct(parts, kind satisfies PolicyAction, () => decided(parts, caller, kind, aim));
+}
+
+async function decided(
+  parts: NodeParts,
+  caller: CallerContext,
+  kind: DecisionKind,
+  aim: Aim,
+): Promise<Decision> {
+  await requireAuthority(parts, caller, kind);
   const decision = await parts.audit.transaction(async (tx, record): Promise<Decision> => {
     const aimed = await aimOf(parts, tx, kind, aim);
     if (!aimed.ok) return repeatedAnswer(tx, aimed, kind, aim, actorOf(caller));
@@ -70,7 +82,8 @@ export async function decideRequest(
     const requestId = aimed.request?.id ?? null;
     return answer(kind, written, { ...settled, revision, repeated: false, requestId });
   });
-  if (decision.ok && !decision.repeated) await announce(parts, decision);
+  // INVARIANT: also where it was decided before: whoever said it first may still be waiting for the nodes.
+  if (decision.ok) await announce(parts, decision);
   return decision;
 }
 
@@ -91,9 +104,16 @@ async function announce(
   }
 }
 
-export function confirmed(parts: NodeParts, revision: number): Promise<void> {
-  const { store, nodeId, live } = parts;
-  return awaitConfirmations(revision, { store, nodeId, leaseMs: live.leaseMs });
+export async function confirmed(parts: NodeParts, revision: number): Promise<void> {
+  const { store, nodeId, live, children } = parts;
+  await children.atLeast(revision);
+  try {
+    await awaitConfirmations(revision, { store, nodeId, leaseMs: live.leaseMs });
+  } catch (error) {
+    parts.faulted(error);
+    // INVARIANT: nobody can be asked, but after this long every node and child has heard or has lost its lease.
+    await delay(2 * live.leaseMs);
+  }
 }
 
 interface Written {

@@ -5,6 +5,7 @@
 export { AccessService, type AccessServiceOptions } from "./access-service.ts";
 export { ActionRegistry, type ResumeAction, type ResumeHandler, type ResumeRun } from "./actions.ts";
 export type { AuditLog } from "./audit-log.ts";
+export type { AuditTrail, VerifyWords } from "./audit-trail.ts";
 export type { Ask, CallerContext, CallerUser, RequestedForm, Wait } from "./caller-context.ts";
 export type { ChangeAnswer, Changed } from "./change-policy.ts";
 export type {
@@ -19,10 +20,18 @@ export type {
   RefusalCode,
   SessionApprovalWords,
 } from "./decision-request.ts";
+export type { GateServer } from "./gate/gate-server.ts";
+export type { ChildOptions, GateSession } from "./gate/gate-session.ts";
 export type { Listing } from "./listing.ts";
 export { type NewId, type NodeClock, randomId, systemClock } from "./node-clock.ts";
-export { DEFAULT_LIMITS, type DecisionHook, type ServiceLimits } from "./node-parts.ts";
-export { POLICY_ACTIONS, type PolicyAction } from "./policy-event.ts";
+export {
+  type Classifier,
+  DEFAULT_LIMITS,
+  type DecisionHook,
+  type HookRewrite,
+  type NetworkAllowed,
+  type ServiceLimits,
+} from "./node-parts.ts";
 export type { RequireAsk } from "./require.ts";
 export type { EnterCaller, ResumeExecutor } from "./resume-executor.ts";
 export type { Revocation } from "./revoke.ts";
@@ -40,6 +49,7 @@ export {
 } from "./authority/resolve-authority.ts";
 export { CHAIN_FAULTS, type ChainFault, type ChainFaultReason } from "./audit/chain-fault.ts";
 export {
+  type ChainBegin,
   type Checkpoint,
   type CheckpointKeys,
   type CheckpointSigner,
@@ -66,6 +76,13 @@ export {
   nextRow,
 } from "./audit/event-chain.ts";
 export { type MaskingKey, maskMessage, maskTarget } from "./audit/event-masking.ts";
+export { type CheckpointSink, checkpointFile } from "./audit/checkpoint-sink.ts";
+export { verifyExport } from "./audit/export-events.ts";
+export type { LogEvidence, LogReport, LogSound } from "./audit/verify-log.ts";
+export type { CheckpointOptions } from "./checkpoint-writer.ts";
+export type { ChainPosition, FollowCursor, FollowWords, Followed } from "./follow-events.ts";
+export type { RetainWords, Retained, RetentionRefusal } from "./retention.ts";
+export type { TelemetryProviders } from "./telemetry.ts";
 export { maskEvent } from "./audit/mask-event.ts";
 export { type ChainInput, type ChainReport, type ChainSound, verifyChain } from "./audit/verify-chain.ts";
 export { type Shown, digestText, parseDigest, shownDigest } from "./digest/shown-digest.ts";

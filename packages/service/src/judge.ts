@@ -7,12 +7,17 @@ import { ActiveContext, type Context, type Question, type Verdict, decide } from
 import { type ActionFacts, type UnchainedEvent, actionFacts, checkedEvent } from "./access-events.ts";
 import { type Ask, type CallerContext, policyContext } from "./caller-context.ts";
 import { answerOf } from "./check-answer.ts";
+import { heardHook } from "./hear-hook.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
 
 export interface Judged {
   readonly caller: CallerContext;
+  /** As it came. */
+  readonly asked: Ask;
+  /** As it was checked: what a hook rewrote stands in it. */
   readonly ask: Ask;
+  readonly updatedInputRef: string | null;
   readonly verdict: Verdict;
   readonly context: Context;
   /** The one that a request would name; `null` where nobody acts. */
@@ -29,10 +34,11 @@ export class Judge {
     this.#parts = parts;
   }
 
-  async judge(caller: CallerContext, ask: Ask, isRequired: boolean): Promise<Judged> {
+  async judge(caller: CallerContext, asked: Ask, isRequired: boolean): Promise<Judged> {
     const { live, clock } = this.#parts;
     await live.fresh();
-    const hook = await this.#hookAnswer(caller, ask);
+    const { hook, ...input } = await heardHook(this.#parts.hook, caller, asked);
+    const { ask } = input;
     const { mode } = policyContext(caller, nodeState(this.#parts));
     const classifier = mode === "auto" ? await this.#classified(caller, ask) : undefined;
     // INVARIANT: nothing is awaited from here on, so that the context, the snapshot and its revision are of one moment.
@@ -49,20 +55,21 @@ export class Judge {
       nowMs: clock.nowMs(),
     };
     const verdict = decide(new ActiveContext(live.snapshot, context), question);
-    return this.#judged(caller, ask, context, verdict);
+    return this.#judged(caller, { asked, ...input }, context, verdict);
   }
 
   /** The same ask with another answer than the engine's: limits, timeouts, faults. */
   instead(judged: Judged, code: CheckCode, outcome: Outcome, source: Verdict["source"]): Judged {
-    const { caller, ask, context, verdict } = judged;
-    return this.#judged(caller, ask, context, madeVerdict(code, outcome, source, verdict.frame));
+    const { caller, context, verdict } = judged;
+    return this.#judged(caller, judged, context, madeVerdict(code, outcome, source, verdict.frame));
   }
 
   /** Whatever went wrong. */
   unavailable(caller: CallerContext, ask: Ask): Judged {
     const context = policyContext(caller, nodeState(this.#parts));
     const frame = context.frames.length - 1;
-    return this.#judged(caller, ask, context, madeVerdict("unavailable", "unavailable", "fault", frame));
+    const verdict = madeVerdict("unavailable", "unavailable", "fault", frame);
+    return this.#judged(caller, { asked: ask, ask, updatedInputRef: null }, context, verdict);
   }
 
   event(judged: Judged, check: ExternalAccessCheck, count = 1): UnchainedEvent {
@@ -75,7 +82,12 @@ export class Judge {
     return actionFacts(caller, context, this.#parts.live.facts);
   }
 
-  #judged(caller: CallerContext, ask: Ask, context: Context, verdict: Verdict): Judged {
+  #judged(
+    caller: CallerContext,
+    { asked, ask, updatedInputRef }: Pick<Judged, "asked" | "ask" | "updatedInputRef">,
+    context: Context,
+    verdict: Verdict,
+  ): Judged {
     const { live, newId, maskingKey } = this.#parts;
     const subject = subjectOf(context, ask, verdict);
     const decided = verdict.refs.map((ref) => live.facts.decision(ref)).find((fact) => fact !== undefined);
@@ -83,25 +95,16 @@ export class Judge {
     const common = { verdict, subject, access: ask.access, exists: ask.exists === true, decided };
     return {
       caller,
+      asked,
       ask,
+      updatedInputRef,
       verdict,
       context,
       subject,
       revision: live.revision,
       answer: (requestId, nextStep = null) =>
-        answerOf({ ...common, requestId, nextStep, decisionId, maskingKey }),
+        answerOf({ ...common, requestId, nextStep, decisionId, updatedInputRef, maskingKey }),
     };
-  }
-
-  /** A hook that fails asks: it can neither allow nor hide by failing. */
-  async #hookAnswer(caller: CallerContext, ask: Ask): Promise<Question["hook"]> {
-    const { hook } = this.#parts;
-    if (hook === undefined) return undefined;
-    try {
-      return await hook(caller, ask);
-    } catch {
-      return { answer: "ask", ref: "hook-failed" };
-    }
   }
 
   async #classified(caller: CallerContext, ask: Ask): Promise<Question["classifier"]> {

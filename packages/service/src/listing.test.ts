@@ -84,5 +84,19 @@ describe("a list", () => {
     expect(await codes({ decisionSource: "manifest" })).toEqual(["allowed_sandbox"]);
     expect(await codes({ target: "/srv/a", userId: 21 })).toEqual(["denied_mode"]);
     expect(await codes({ organizationId: 0 })).toEqual([]);
+    expect(await codes({ taskId: "task-1", subjectName: READER.name, operation: "read" })).toEqual([
+      "denied_mode",
+    ]);
+    expect(await codes({ taskId: null })).toEqual([]);
+  });
+
+  it("finds an event by a target that the log only holds masked", async () => {
+    fixture = await openFixture();
+    const { service } = fixture;
+    const target = "https://declared.example.com/x?token=s3cr3t-value-1234";
+    await service.check(callerOf(), ask(receive(target)));
+    const { rows } = await service.list.events(adminOf(), { target });
+    expect(rows.map(({ code }) => code)).toEqual(["allowed_sandbox"]);
+    expect(JSON.stringify(rows)).not.toContain("s3cr3t");
   });
 });

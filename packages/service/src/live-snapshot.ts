@@ -4,9 +4,10 @@
  * clock, `live` is false, approvals count as unavailable and only the allowlist goes on.
  * Trusts the store's change log. Must never be live on a view that may be stale.
  */
-import type { Change, Snapshot, SnapshotOptions } from "@sallyport/policy";
+import type { Snapshot, SnapshotOptions } from "@sallyport/policy";
 import type { AccessStore, ApprovalRow } from "@sallyport/store";
 import { changedFacts } from "./change-body.ts";
+import { type HostChange, HostFacts } from "./host-facts.ts";
 import { type CurrentFact, HeldFacts, readFact } from "./held-facts.ts";
 import type { NodeClock } from "./node-clock.ts";
 
@@ -14,8 +15,10 @@ export interface LiveSnapshotOptions extends SnapshotOptions {
   readonly store: AccessStore;
   readonly nodeId: string;
   readonly clock: NodeClock;
+  /** How far this node may confirm once it has reached a revision: never further than its guarded children are. */
+  readonly confirmable: (revision: number) => number;
   /** Built-in denies, contracts and registrations that hold from the start. */
-  readonly hostFacts: readonly Change[];
+  readonly hostFacts: readonly HostChange[];
   /** 2000 unless said. */
   readonly leaseMs?: number | undefined;
   /** 500 unless said. */
@@ -23,11 +26,12 @@ export interface LiveSnapshotOptions extends SnapshotOptions {
 }
 
 const CHANGES_LIMIT = 500;
+const FRESH_ROUNDS_MAX = 16;
 
 export class LiveSnapshot {
   readonly leaseMs: number;
   readonly #options: LiveSnapshotOptions;
-  readonly #hostFacts: Change[];
+  readonly #hostFacts = new HostFacts();
   readonly #listeners = new Set<() => void>();
   #held: HeldFacts;
   #revision = -1;
@@ -44,7 +48,7 @@ export class LiveSnapshot {
   constructor(options: LiveSnapshotOptions) {
     this.#options = options;
     this.leaseMs = options.leaseMs ?? 2000;
-    this.#hostFacts = [...options.hostFacts];
+    for (const change of options.hostFacts) this.#hostFacts.take(change);
     this.#held = new HeldFacts(options, this.#hostFacts);
   }
 
@@ -69,7 +73,14 @@ export class LiveSnapshot {
 
   /** Catches up where a newer revision is known of. Where that fails the view is not live, and says so. */
   async fresh(): Promise<void> {
-    if (this.#revision < this.#known) await this.catchUp().catch(() => undefined);
+    // WHY again: others may have gone on meanwhile, and a check that they overtook is not for that unavailable.
+    for (let round = 0; round < FRESH_ROUNDS_MAX && this.#revision < this.#known; round++) {
+      const isRead = await this.catchUp().then(
+        () => true,
+        () => false,
+      );
+      if (!isRead) return;
+    }
   }
 
   async start(): Promise<void> {
@@ -93,8 +104,8 @@ export class LiveSnapshot {
   }
 
   /** A fact of the host: contracts, registrations. Remembered, because a view that is made anew needs it. */
-  applyHost(change: Change): void {
-    this.#hostFacts.push(change);
+  applyHost(change: HostChange): void {
+    this.#hostFacts.take(change);
     this.#held.applyHost(change);
   }
 
@@ -167,10 +178,12 @@ export class LiveSnapshot {
   /** A gap in the log: everything anew, from one moment. */
   async #reload(): Promise<void> {
     const { held, revision } = await this.#options.store.read(async (tx) => {
-      const fresh = new HeldFacts(this.#options, this.#hostFacts);
+      const fresh = new HeldFacts(this.#options, []);
       await fresh.load(tx);
       return { held: fresh, revision: await tx.revisions.current() };
     });
+    // INVARIANT: taken now and not before the read, so that what the host stated meanwhile is there too.
+    for (const change of this.#hostFacts) held.applyHost(change);
     this.#held = held;
     this.#revision = revision;
   }
@@ -183,7 +196,7 @@ export class LiveSnapshot {
       const nowMs = await tx.nowMs();
       await tx.nodes.upsert({
         id: nodeId,
-        confirmedRevision: this.#revision,
+        confirmedRevision: this.#options.confirmable(this.#revision),
         leaseUntilMs: nowMs + this.leaseMs,
         startedMs: nowMs,
         info: null,
@@ -207,7 +220,7 @@ export class LiveSnapshot {
     const known = await store.transaction(async (tx) => {
       const nowMs = await tx.nowMs();
       const isKnown = await tx.nodes.heartbeat(nodeId, nowMs + this.leaseMs);
-      return isKnown && (await tx.nodes.confirm(nodeId, this.#revision));
+      return isKnown && (await tx.nodes.confirm(nodeId, this.#options.confirmable(this.#revision)));
     });
     if (known) this.#leaseEndMs = startedMs + this.leaseMs;
     else await this.#join();

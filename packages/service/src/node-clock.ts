@@ -2,7 +2,7 @@
  * Time and ids as a node takes them. Wall time dates things; leases are measured on the monotonic clock, which no
  * administrator and no time server can move.
  */
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import type { Timestamp } from "@sallyport/contract";
 
@@ -32,8 +32,20 @@ export type IdKind =
 
 export type NewId = (kind: IdKind) => string;
 
-/** 128 random bits: nobody guesses a request of somebody else. */
-export const randomId: NewId = (kind) => `${kind}-${randomBytes(16).toString("hex")}`;
+const ID_BYTES = 16;
+/** WHY: one draw for many ids; drawing each by itself costs more than all the rest of making one. */
+const drawn = Buffer.alloc(256 * ID_BYTES);
+let used = drawn.length;
+
+/** 128 random bits, each given once: nobody guesses a request of somebody else. */
+export const randomId: NewId = (kind) => {
+  if (used === drawn.length) {
+    randomFillSync(drawn);
+    used = 0;
+  }
+  used += ID_BYTES;
+  return `${kind}-${drawn.toString("hex", used - ID_BYTES, used)}`;
+};
 
 export function timestampOf(timeMs: number): Timestamp {
   return new Date(timeMs).toISOString() as Timestamp;

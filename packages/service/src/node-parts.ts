@@ -1,17 +1,21 @@
 /**
  * What the verbs of the service share on one node. Made once by the composition root; nobody else makes one.
  */
-import type { Subject, UrlParser } from "@sallyport/contract";
+import type { Access, Host, Subject, UrlParser } from "@sallyport/contract";
 import type { HashSeed, HookAnswer } from "@sallyport/policy";
-import type { AccessStore } from "@sallyport/store";
+import type { AccessStore, SessionIdentity } from "@sallyport/store";
 import type { ActionRegistry } from "./actions.ts";
 import type { AuthorityNames } from "./authority/resolve-authority.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Ask, CallerContext } from "./caller-context.ts";
+import type { Children } from "./gate/children.ts";
+import type { CheckpointWriter } from "./checkpoint-writer.ts";
 import type { LiveSnapshot } from "./live-snapshot.ts";
 import type { NewId, NodeClock } from "./node-clock.ts";
 import type { KeyRing } from "./seal/key-ring.ts";
 import type { RepeatBook } from "./repeat-book.ts";
+import type { RepeatedRequests } from "./repeated-requests.ts";
+import type { Telemetry } from "./telemetry.ts";
 import type { Waiters } from "./wait.ts";
 
 /** Whether the subject may make one more request now. Takes from its budget. */
@@ -22,6 +26,8 @@ export interface RequestRate {
 export interface ServiceLimits {
   /** Pending requests of one subject; 100 unless said. */
   readonly pendingMax: number;
+  /** Continuations of one request; 100 unless said. */
+  readonly continuationsMax: number;
   /** How long a request waits for a person; 7 days unless said. */
   readonly requestTtlMs: number;
   /** Jobs: claims before it is parked; 5 unless said. */
@@ -35,6 +41,7 @@ export interface ServiceLimits {
 
 export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
   pendingMax: 100,
+  continuationsMax: 100,
   requestTtlMs: 7 * 24 * 3_600_000,
   attemptsMax: 5,
   jobLeaseMs: 30_000,
@@ -43,8 +50,29 @@ export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
   waiterGraceMs: 5000,
 });
 
+/** Something else in the place of what was asked for. It is checked from the start, by the hook as well. */
+export interface HookRewrite extends Pick<Ask, "address" | "aliases" | "twin" | "exists"> {
+  readonly answer: "rewrite";
+  /** Where the hook keeps the input that it made. */
+  readonly ref: string;
+  readonly access: Access;
+}
+
 /** One decision source of the host; never an override. */
-export type DecisionHook = (caller: CallerContext, ask: Ask) => Promise<HookAnswer | undefined>;
+export type DecisionHook = (caller: CallerContext, ask: Ask) => Promise<HookAnswer | HookRewrite | undefined>;
+
+/** Decides what mode `auto` would ask. */
+export type Classifier = (caller: CallerContext, ask: Ask) => Promise<HookAnswer | undefined>;
+
+/** A network access that was let through, for whoever stands at the wall. */
+export interface NetworkAllowed {
+  readonly decisionId: string;
+  readonly subject: Subject | null;
+  readonly access: Access<"network">;
+  /** The address that is dialled; `null` where the name was not resolved. */
+  readonly address: Host | null;
+  readonly session: SessionIdentity;
+}
 
 export interface NodeParts {
   readonly store: AccessStore;
@@ -55,8 +83,14 @@ export interface NodeParts {
   readonly parseUrl: UrlParser;
   readonly maskingKey: Uint8Array;
   readonly live: LiveSnapshot;
+  /** Guarded processes that hold facts of this node. */
+  readonly children: Children;
   readonly audit: AuditLog;
+  /** `null`: nobody signs here. */
+  readonly checkpoints: CheckpointWriter | null;
+  readonly telemetry: Telemetry;
   readonly repeats: RepeatBook;
+  readonly repeated: RepeatedRequests;
   readonly waiters: Waiters;
   readonly actions: ActionRegistry;
   readonly limits: ServiceLimits;
@@ -65,7 +99,9 @@ export interface NodeParts {
   /** As it is now: a rotation takes effect at once. */
   readonly keyRing: () => KeyRing;
   readonly hook: DecisionHook | undefined;
-  readonly classifier: DecisionHook | undefined;
+  readonly classifier: Classifier | undefined;
+  /** Tells a running OS sandbox. Must not throw; where it does, the host's log hears of it. */
+  readonly networkAllowed: ((allowed: NetworkAllowed) => void) | undefined;
   /** Blocks allowlist hits too while the log cannot be written. */
   readonly strictAudit: boolean;
   /** The host started set-up in this process. */

@@ -2,30 +2,27 @@
  * What is recorded beside the five event classes of checks: changes of policy by persons, and attempts of those who
  * had no authority. Same envelope, same chain; the type tells them apart.
  */
+import {
+  type AccessEvent,
+  type ActionId,
+  type EventId,
+  type PolicyAction,
+  type RequestId,
+  eventWire,
+} from "@sallyport/contract";
 import type { PrincipalId } from "@sallyport/policy";
 import type { Json, Tuple } from "@sallyport/store";
 import type { EventStamp, UnchainedEvent } from "./access-events.ts";
-import type { EventEnvelope } from "./audit/event-chain.ts";
+import { canonical } from "./audit/canonical-json.ts";
 import { maskMessage, maskTarget } from "./audit/event-masking.ts";
 import type { CallerContext } from "./caller-context.ts";
 import { timestampOf } from "./node-clock.ts";
 
-export const POLICY_ACTIONS = [
-  "approve_for_session",
-  "approve_permanently",
-  "deny",
-  "block",
-  "revoke_approval",
-  "revoke_denial",
-  "set_rule",
-  "remove_rule",
-  "set_mode",
-  "end_session",
-  "complete_setup",
-  "retry_resume",
-  "list",
-] as const;
-export type PolicyAction = (typeof POLICY_ACTIONS)[number];
+/** What the wire form holds at most. */
+const ROLES_MAX = 100;
+const ROLE_LENGTH_MAX = 256;
+const REASON_LENGTH_MAX = 2000;
+const RECORD_LENGTH_MAX = 1_048_576;
 
 export interface PolicyEventFacts {
   readonly type: "policy.changed" | "policy.refused";
@@ -66,29 +63,36 @@ export function personJson(actor: ActorColumns): Json {
 
 export function policyEvent(stamp: EventStamp, facts: PolicyEventFacts): UnchainedEvent {
   const { actor, tuple, maskedTarget } = { ...facts, maskedTarget: shownTarget(facts.tuple, stamp) };
-  const resource =
-    tuple === null ? null : { type: tuple.resourceType, operation: tuple.operation, target: maskedTarget };
-  const envelope = {
+  const act = {
+    action: facts.action,
+    actor: {
+      id: actor.userId,
+      roles: actor.roles.slice(0, ROLES_MAX).map((role) => role.slice(0, ROLE_LENGTH_MAX)),
+      accessLevel: actor.accessLevel?.slice(0, ROLE_LENGTH_MAX) ?? null,
+      organizationId: actor.organizationId,
+    },
+    subject: tuple?.subject ?? null,
+    resource:
+      tuple === null ? null : { type: tuple.resourceType, operation: tuple.operation, target: maskedTarget },
+    requestId: facts.requestId as RequestId | null,
+    reason: shownReason(facts.reason, stamp),
+  };
+  const records = {
+    actionId: facts.actionId as ActionId,
+    before: recordText(facts.before, stamp),
+    after: recordText(facts.after, stamp),
+  };
+  const envelope = eventWire.format({
     specversion: "1.0",
-    id: stamp.id,
+    id: stamp.id as EventId,
     source: `/nodes/${encodeURIComponent(stamp.nodeId)}`,
     type: facts.type,
     time: timestampOf(stamp.timeMs),
     datacontenttype: "application/json",
-    data: {
-      action: facts.action,
-      action_id: facts.actionId,
-      actor: { ...(personJson(actor) as object), organization_id: actor.organizationId },
-      subject: tuple?.subject ?? null,
-      resource,
-      request_id: facts.requestId,
-      reason: facts.reason === null ? null : maskMessage(facts.reason, stamp.maskingKey),
-      before: masked(facts.before, stamp.maskingKey),
-      after: masked(facts.after, stamp.maskingKey),
-    },
-  };
+    data: facts.type === "policy.changed" ? { ...act, ...records } : act,
+  } as unknown as AccessEvent);
   return {
-    envelope: envelope as unknown as EventEnvelope,
+    envelope,
     columns: {
       timeMs: stamp.timeMs,
       type: facts.type,
@@ -100,6 +104,7 @@ export function policyEvent(stamp: EventStamp, facts: PolicyEventFacts): Unchain
       organizationId: actor.organizationId,
       userId: actor.userId,
       sessionKey: actor.sessionKey,
+      taskId: null,
       requestId: facts.requestId,
       decision: null,
       decisionSource: null,
@@ -110,6 +115,17 @@ export function policyEvent(stamp: EventStamp, facts: PolicyEventFacts): Unchain
 
 function shownTarget(tuple: Tuple | null, { maskingKey }: EventStamp): string | null {
   return tuple === null ? null : maskTarget(tuple.resourceType, tuple.target, maskingKey);
+}
+
+function shownReason(reason: string | null, { maskingKey }: EventStamp): string | null {
+  const shown = reason === null ? "" : maskMessage(reason, maskingKey).slice(0, REASON_LENGTH_MAX);
+  return shown === "" ? null : shown;
+}
+
+function recordText(value: Json, { maskingKey }: EventStamp): string | null {
+  if (value === null) return null;
+  const text = canonical(masked(value, maskingKey));
+  return text.length <= RECORD_LENGTH_MAX ? text : canonical({ too_long: text.length });
 }
 
 /** Every text of a wire value with its credentials hidden. */

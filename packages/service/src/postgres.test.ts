@@ -20,6 +20,9 @@ import {
 const TARGET = receive("https://unknown.example.com/a");
 /** More of them with the environment variable. */
 const PAIRS = Number(process.env["SALLYPORT_REVOKE_PAIRS"] ?? 200);
+const ROUNDS = Number(process.env["SALLYPORT_RACE_ROUNDS"] ?? 50);
+/** WHY: a machine may be slow, and the numbers may be large. */
+const LONG = { timeout: 120_000 + (PAIRS + ROUNDS) * 1000 };
 
 let server: PostgresServer;
 let fixture: Fixture;
@@ -57,7 +60,7 @@ const decided = (decision: Decision): Decided => {
   return decision;
 };
 
-describe("two nodes on PostgreSQL", () => {
+describe("two nodes on PostgreSQL", LONG, () => {
   it("never allow what was revoked and acknowledged on the other", async () => {
     let stale = 0;
     for (let pair = 0; pair < PAIRS; pair++) {
@@ -74,7 +77,7 @@ describe("two nodes on PostgreSQL", () => {
   });
 
   it("have one winner where both decide the same request", async () => {
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const what = read(`/srv/race/${round}`);
       const { requestId } = await a.check(callerOf(), ask(what));
       const seen = await shown(a, requestId);
@@ -106,6 +109,7 @@ describe("two nodes on PostgreSQL", () => {
       Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? a : b).check(callerOf(), ask(TARGET))),
     );
     expect(new Set(checks.map(({ requestId }) => requestId)).size).toBe(1);
+    await b.sweep();
     expect((await a.list.requests(adminOf())).rows).toMatchObject([{ count: 30 }]);
   });
 

@@ -1,6 +1,7 @@
 /**
  * When a revocation or denial may be acknowledged: every live node has confirmed its revision, or its lease has run
  * out. A node that renews without confirming is put out, and then its last lease is waited for.
+ * A node confirms only what its guarded children have confirmed; a child's lease may end one lease after its node's.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { AccessStore } from "@sallyport/store";
@@ -17,10 +18,11 @@ export async function awaitConfirmations(revision: number, options: PropagationO
   const { store, nodeId, leaseMs, pollMs = 10 } = options;
   // WHY: the owner of a SQLite store is the only node, and has applied the change itself.
   if (store.engine === "sqlite") return;
-  const deadline = Date.now() + 2 * leaseMs;
+  const deadline = Date.now() + 3 * leaseMs;
   for (;;) {
     const behind = await store.read(async (tx) => {
-      const live = await tx.nodes.listLive(await tx.nowMs());
+      // INVARIANT: the last lease that a node gave a child ends at most one lease after its own.
+      const live = await tx.nodes.listLive((await tx.nowMs()) - leaseMs);
       return live.filter((node) => node.id !== nodeId && node.confirmedRevision < revision);
     });
     if (behind.length === 0) return;
@@ -28,8 +30,8 @@ export async function awaitConfirmations(revision: number, options: PropagationO
       await store.transaction(async (tx) => {
         for (const node of behind) await tx.nodes.remove(node.id);
       });
-      // INVARIANT: a node that was put out is live by its own clock for one lease at most.
-      await delay(leaseMs);
+      // INVARIANT: a node that was put out is live by its own clock for one lease at most, its children for two.
+      await delay(2 * leaseMs);
       return;
     }
     await delay(pollMs);

@@ -1,6 +1,7 @@
 /**
  * A pending request: made once per tuple, organization, user and session, and counted from then on, with the
- * continuation of whoever wants to go on and the event that says so, all in one transaction.
+ * continuation of whoever wants to go on and the event that says so, all in one transaction. Repeats that bring
+ * nothing new are counted in memory for a moment.
  * Trusts the verdict for the subject. Must never leave a request behind for what is decided already.
  */
 import type { Access, ExternalAccessCheck, Subject } from "@sallyport/contract";
@@ -10,9 +11,17 @@ import type {
   NewRequest,
   RequestIdentity,
   RequestRow,
+  StoreReader,
   StoreTransaction,
 } from "@sallyport/store";
-import { actionFacts, chainOf, checkedEvent, isBlockedOperation, requestedEvent } from "./access-events.ts";
+import {
+  type UnchainedEvent,
+  actionFacts,
+  chainOf,
+  checkedEvent,
+  isBlockedOperation,
+  requestedEvent,
+} from "./access-events.ts";
 import { type Ask, type CallerContext, originOf, sessionOf } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { continuationIdentity } from "./continuation-identity.ts";
@@ -47,34 +56,78 @@ export type Registered =
       readonly requestId: string;
       readonly continuationId: string | null;
       readonly isNew: boolean;
+      readonly expiresAtMs: number;
     }
+  /** Too many requests, too many continuations of one, or too fast. */
   | { readonly kind: "limited" }
   | { readonly kind: "session_ended" }
   /** The store moved on since the verdict: decide again. */
   | { readonly kind: "stale" };
 
+/**
+ * What has no continuation and is pending already is only counted, in memory at first; everything else is written.
+ * INVARIANT: every write that a subject causes by asking takes from its rate.
+ */
 export async function registerRequest(parts: NodeParts, registration: Registration): Promise<Registered> {
+  if (registration.resume !== null) return writeRequest(parts, registration);
+  const { subject, ...rest } = identityOf(registration);
+  const { resourceType, operation, target, organizationId, userId, sessionKey } = rest;
+  const fields = [subject.type, subject.name, resourceType, operation, target];
+  const registered = await parts.repeated.through(
+    [...fields, organizationId, userId, sessionKey],
+    registration.revision,
+    async () => (await findPending(parts, registration)) ?? writeRequest(parts, registration),
+  );
+  if (registered.kind === "registered" && !registered.isNew) {
+    const violations: UnchainedEvent[] = [];
+    recordBlocked(parts, registration, registered.requestId, (event) => violations.push(event));
+    for (const event of violations) await parts.audit.recordDurably(event);
+  }
+  return registered;
+}
+
+/** A look without a write; `null` where nothing is pending. */
+function findPending(parts: NodeParts, registration: Registration): Promise<Registered | null> {
+  const identity = identityOf(registration);
+  return parts.store.read(async (tx): Promise<Registered | null> => {
+    const unfit = await unfitness(tx, registration);
+    if (unfit !== null) return unfit;
+    const pending = await tx.requests.findPending(identity);
+    if (pending === null) return null;
+    parts.repeated.owe(pending.id);
+    return registeredAs(pending, null, { isNew: false });
+  });
+}
+
+async function unfitness(tx: StoreReader, registration: Registration): Promise<Registered | null> {
+  if ((await tx.revisions.current()) > registration.revision) return { kind: "stale" };
+  const { organizationId, userId, sessionKey } = identityOf(registration);
+  if (sessionKey !== null && (await tx.sessions.isEnded({ organizationId, userId, sessionKey })))
+    return { kind: "session_ended" };
+  return null;
+}
+
+async function writeRequest(parts: NodeParts, registration: Registration): Promise<Registered> {
   // WHY: drawn here, because the transaction may run more than once.
   const ids = { request: parts.newId("request"), continuation: parts.newId("continuation") };
   let hasBudget: boolean | null = null;
   return parts.audit.transaction(async (tx, record): Promise<Registered> => {
-    const { caller, subject } = registration;
-    const identity: RequestIdentity = { ...tupleOf(registration), ...sessionOf(caller) };
-    if ((await tx.revisions.current()) > registration.revision) return { kind: "stale" };
-    const { sessionKey } = identity;
-    if (sessionKey !== null && (await tx.sessions.isEnded({ ...identity, sessionKey })))
-      return { kind: "session_ended" };
-    const pending = await tx.requests.findPending(identity);
+    const { caller, subject, resume } = registration;
+    const unfit = await unfitness(tx, registration);
+    if (unfit !== null) return unfit;
+    const pending = await tx.requests.findPending(identityOf(registration));
+    if (pending === null || resume !== null) hasBudget ??= parts.rate.take(subject);
+    if (hasBudget === false) return { kind: "limited" };
     if (pending !== null) {
+      if (resume !== null && (await tx.continuations.countOf(pending.id)) >= parts.limits.continuationsMax)
+        return { kind: "limited" };
       const count = await tx.requests.touchPending(pending.id, parts.clock.nowMs());
       if (count === null) return { kind: "stale" };
       const continuationId = await addContinuation(parts, tx, registration, pending, ids.continuation);
-      recordBlocked(parts, registration, pending.id, record);
-      return { kind: "registered", requestId: pending.id, continuationId, isNew: false };
+      if (resume !== null) recordBlocked(parts, registration, pending.id, record);
+      return registeredAs(pending, continuationId, { isNew: false });
     }
-    hasBudget ??= parts.rate.take(subject);
-    if (!hasBudget || (await tx.requests.countPending(subject)) >= parts.limits.pendingMax)
-      return { kind: "limited" };
+    if ((await tx.requests.countPending(subject)) >= parts.limits.pendingMax) return { kind: "limited" };
     if (!(await tx.requests.insert(newRequest(parts, registration, ids.request)))) return { kind: "stale" };
     const row = (await tx.requests.get(ids.request)) as RequestRow;
     const continuationId = await addContinuation(parts, tx, registration, row, ids.continuation);
@@ -84,8 +137,20 @@ export async function registerRequest(parts: NodeParts, registration: Registrati
     const { decision } = registration.answer(row.id);
     record(requestedEvent(parts.audit.stamp(), shown, { ...facts, decision }));
     recordBlocked(parts, registration, row.id, record);
-    return { kind: "registered", requestId: row.id, continuationId, isNew: true };
+    return registeredAs(row, continuationId, { isNew: true });
   });
+}
+
+function registeredAs(
+  { id, expiresAtMs }: RequestRow,
+  continuationId: string | null,
+  { isNew }: { readonly isNew: boolean },
+): Registered {
+  return { kind: "registered", requestId: id, continuationId, isNew, expiresAtMs };
+}
+
+function identityOf(registration: Registration): RequestIdentity {
+  return { ...tupleOf(registration), ...sessionOf(registration.caller) };
 }
 
 function tupleOf({ subject, access }: Registration) {
@@ -155,7 +220,7 @@ function recordBlocked(
   parts: NodeParts,
   registration: Registration,
   requestId: string,
-  record: (event: ReturnType<typeof checkedEvent>) => void,
+  record: (event: UnchainedEvent) => void,
 ): void {
   const { caller, ask, subject, context } = registration;
   const check = registration.answer(requestId);

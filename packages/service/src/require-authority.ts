@@ -2,11 +2,11 @@
  * Authority before anything else: whoever may not decide is told so before anything is said about what exists, and
  * the attempt is recorded. The acting user comes from the context; there is no argument to put another one in.
  */
-import { PermissionError, type RuntimeUser } from "@sallyport/contract";
+import { PermissionError, type PolicyAction, type RuntimeUser } from "@sallyport/contract";
 import { PERMISSION_FAULTS, resolveAuthority } from "./authority/resolve-authority.ts";
 import type { CallerContext } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
-import { type PolicyAction, actorOf, policyEvent } from "./policy-event.ts";
+import { actorOf, policyEvent } from "./policy-event.ts";
 
 const WORDS: Readonly<Record<PolicyAction, string>> = {
   approve_for_session: "approve external access",
@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<PolicyAction, string>> = {
   end_session: "end a session",
   complete_setup: "end set-up",
   retry_resume: "retry a resume",
+  retain_events: "remove old events",
   list: "list external access",
 };
 

@@ -3,17 +3,13 @@
  * INVARIANT: a subject names only actions that its own module registered or that were opened to it, and a context
  * without an action is refused before anything is registered.
  */
-import { type ExternalAccessCheck, fault } from "@sallyport/contract";
+import { type ExternalAccessCheck, type RequireAsk, fault } from "@sallyport/contract";
 import type { Ask, CallerContext } from "./caller-context.ts";
 import type { Checker } from "./check.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { contextText } from "./seal/json-context.ts";
 
-export interface RequireAsk extends Omit<Ask, "registerRequest"> {
-  readonly resumeAction?: string | undefined;
-  /** Plain JSON of at most 16 KiB. */
-  readonly resumeContext?: unknown;
-}
+export type { RequireAsk } from "@sallyport/contract";
 
 export async function requireAccess(
   parts: NodeParts,

@@ -9,6 +9,7 @@ import { maskMessage } from "./audit/event-masking.ts";
 import type { CallerContext } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { type ResumeCheck, checkResume } from "./resume-check.ts";
+import { watchedResume } from "./watched.ts";
 
 /** Enters the runtime as a caller and gives what its code works with. */
 export type EnterCaller = <T>(caller: CallerContext, work: (sdk: unknown) => Promise<T>) => Promise<T>;
@@ -94,20 +95,27 @@ export class ResumeExecutor {
     return this.#parts.store.engine === "sqlite" ? this.#parts.clock.nowMs() : tx.nowMs();
   }
 
-  async #run(job: JobRow): Promise<void> {
+  #run(job: JobRow): Promise<void> {
+    return watchedResume(this.#parts, job, () => this.#ran(job));
+  }
+
+  /** How it ended, for whoever watches. */
+  async #ran(job: JobRow): Promise<"ran" | "parked" | "not_run" | "fault"> {
     const lease: JobLease = { id: job.id, owner: this.#parts.nodeId, leaseNumber: job.leaseNumber };
     try {
       // WHY: claims are counted before the run, so that an action that kills its process is parked like any other.
       if (job.attempts > this.#parts.limits.attemptsMax) {
         await this.#settle(job, lease, { kind: "park", error: job.lastError ?? DIED });
-        return;
+        return "parked";
       }
       const check = await this.#parts.store.transaction((tx) => checkResume(this.#parts, tx, job));
       if (check.kind === "run") await this.#handle(job, lease, check);
       else await this.#settle(job, lease, check);
+      return check.kind === "run" ? "ran" : "not_run";
     } catch (error) {
       this.#parts.faulted(error);
       // WHY: the store could not be asked. The lease runs out by itself, and then the job is claimed again.
+      return "fault";
     }
   }
 

@@ -7,6 +7,7 @@ import { resolvedEvent } from "./access-events.ts";
 import { type Wait, isAccess, originOf } from "./caller-context.ts";
 import type { Judge, Judged } from "./judge.ts";
 import type { NodeParts } from "./node-parts.ts";
+import { watchedWait } from "./watched.ts";
 
 export interface AwaitedRequest {
   readonly requestId: string;
@@ -21,7 +22,7 @@ export async function waitForApproval(
   judged: Judged,
   { requestId, continuationId, wait }: AwaitedRequest,
 ): Promise<ExternalAccessCheck | null> {
-  const waited = await parts.waiters.wait(requestId, wait);
+  const waited = await watchedWait(parts, requestId, wait);
   const status = waited.kind === "settled" ? waited.request.status : null;
   const isApproved = status === "approved_session" || status === "approved_permanent";
   if (continuationId !== null && !(await settleContinuation(parts, continuationId, { isApproved }))) {

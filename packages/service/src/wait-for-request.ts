@@ -2,16 +2,16 @@
  * Waiting for a request by its id. Only whoever made the request may wait for it: the answer to anybody else is the
  * same as for a request that does not exist.
  */
+import type { WaitAnswer } from "@sallyport/contract";
 import { resolvedEvent, actionFacts } from "./access-events.ts";
 import { type CallerContext, type Wait, originOf, policyContext, sessionOf } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
 import { tupleOf } from "./policy-rows.ts";
 import { serviceDecision } from "./service-decision.ts";
+import { watchedWait } from "./watched.ts";
 
-export interface WaitAnswer {
-  readonly outcome: "allowed" | "denied" | "timed_out" | "cancelled" | "not_found" | "not_interactive";
-}
+export type { WaitAnswer } from "@sallyport/contract";
 
 export async function waitForRequest(
   parts: NodeParts,
@@ -28,7 +28,7 @@ export async function waitForRequest(
     request.userId === session.userId &&
     request.sessionKey === session.sessionKey;
   if (!isOwn) return { outcome: "not_found" };
-  const waited = await parts.waiters.wait(requestId, wait);
+  const waited = await watchedWait(parts, requestId, wait);
   if (waited.kind === "unknown") return { outcome: "not_found" };
   if (waited.kind === "settled") {
     const { status } = waited.request;

@@ -17,6 +17,10 @@ export interface AnchorSources {
   readonly node: string;
   /** Lines of the node's own export, oldest first. */
   readonly checkpoints: Feed<string>;
+  /** `all_nodes`: lines of other nodes stand between them, and are passed over. */
+  readonly exportOf: "node" | "all_nodes";
+  /** Those that the store itself keeps, as lines, oldest first. */
+  readonly stored: Feed<string>;
   /** What other nodes say about this one; one feed per node, oldest first. */
   readonly links: readonly Feed<ChainHead>[];
   readonly keys: CheckpointKeys;
@@ -35,9 +39,10 @@ interface Source {
 }
 
 interface Anchor {
+  readonly kind: "checkpoint" | "link";
   readonly seq: number;
   readonly hash: string;
-  /** Absent for a link. */
+  /** Of the export; absent for a link and for what the store keeps. */
   readonly line?: number;
   readonly checkpoint?: SignedCheckpoint | undefined;
 }
@@ -61,7 +66,14 @@ export class AnchorFeed {
   }
 
   static async open(from: AnchorSources): Promise<AnchorFeed> {
-    const pulls = [checkpointPull(from), ...from.links.map((feed) => linkPull(feed, from.startSeq))];
+    const { checkpoints, stored, startSeq } = from;
+    const isOther = ({ node }: SignedCheckpoint): boolean =>
+      from.exportOf === "all_nodes" && node !== from.node;
+    const isPassed = (checkpoint: SignedCheckpoint): boolean =>
+      checkpoint.seq <= startSeq || isOther(checkpoint);
+    const exportPull = checkpointPull(checkpoints, isPassed, (line) => ({ line }));
+    const storePull = checkpointPull(stored, isPassed, () => ({}));
+    const pulls = [exportPull, storePull, ...from.links.map((feed) => linkPull(feed, startSeq))];
     const sources = await Promise.all(pulls.map(async (pull) => ({ pull, next: await pull() })));
     const feed = new AnchorFeed(from.node, from.keys, sources);
     feed.#plan();
@@ -100,21 +112,23 @@ export class AnchorFeed {
     const problem = this.#signatureFault(anchor);
     if (problem !== undefined) return problem;
     if (anchor.seq < head.seq) {
-      if (anchor.line !== undefined) return { reason: "reordered", line: anchor.line };
+      if (anchor.kind === "checkpoint") return { reason: "reordered", ...lineOf(anchor) };
       this.linksPassed++;
       return undefined;
     }
     if (anchor.hash !== head.hash) return { reason: "rewritten", ...lineOf(anchor) };
-    if (anchor.line === undefined) this.links++;
+    if (anchor.kind === "link") this.links++;
     else this.checkpoints++;
     return undefined;
   }
 
-  #signatureFault({ checkpoint, line }: Anchor): AnchorFault | undefined {
-    if (line === undefined) return undefined;
-    if (checkpoint === undefined || checkpoint.node !== this.#node) return { reason: "bad_signature", line };
+  #signatureFault(anchor: Anchor): AnchorFault | undefined {
+    const { kind, checkpoint } = anchor;
+    if (kind === "link") return undefined;
+    if (checkpoint === undefined || checkpoint.node !== this.#node)
+      return { reason: "bad_signature", ...lineOf(anchor) };
     const reason = checkSignature(checkpoint, this.#keys);
-    return reason === undefined ? undefined : { reason, line };
+    return reason === undefined ? undefined : { reason, ...lineOf(anchor) };
   }
 
   #plan(): void {
@@ -126,16 +140,21 @@ function lineOf({ line }: Anchor): { readonly line?: number } {
   return line === undefined ? {} : { line };
 }
 
-function checkpointPull({ checkpoints, startSeq }: AnchorSources): Source["pull"] {
-  const pull = puller(checkpoints);
+function checkpointPull(
+  lines: Feed<string>,
+  isPassed: (checkpoint: SignedCheckpoint) => boolean,
+  place: (line: number) => Pick<Anchor, "line">,
+): Source["pull"] {
+  const pull = puller(lines);
   let line = 0;
   return async () => {
     for (let text = await pull(); text !== undefined; text = await pull()) {
       line++;
       const checkpoint = parseCheckpointLine(text);
+      const common = { kind: "checkpoint", checkpoint, ...place(line) } as const;
       // WHY: a line that cannot be read is due at once.
-      if (checkpoint === undefined) return { seq: 0, hash: "", line, checkpoint };
-      if (checkpoint.seq > startSeq) return { seq: checkpoint.seq, hash: checkpoint.hash, line, checkpoint };
+      if (checkpoint === undefined) return { ...common, seq: 0, hash: "" };
+      if (!isPassed(checkpoint)) return { ...common, seq: checkpoint.seq, hash: checkpoint.hash };
     }
     return undefined;
   };
@@ -145,7 +164,7 @@ function linkPull(feed: Feed<ChainHead>, startSeq: number): Source["pull"] {
   const pull = puller(feed);
   return async () => {
     for (let link = await pull(); link !== undefined; link = await pull()) {
-      if (link.seq > startSeq) return { seq: link.seq, hash: link.hash };
+      if (link.seq > startSeq) return { kind: "link", seq: link.seq, hash: link.hash };
     }
     return undefined;
   };

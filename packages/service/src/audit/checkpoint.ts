@@ -5,14 +5,23 @@
  */
 import { type KeyObject, createPublicKey, generateKeyPairSync, hash, sign, verify } from "node:crypto";
 import { framed } from "../framing/field-writer.ts";
-import { type ChainHead, canonical, isHash, isHead } from "./event-chain.ts";
+import { canonical } from "./canonical-json.ts";
+import { type ChainHead, GENESIS_HASH, isHash, isHead } from "./event-chain.ts";
 
 const DOMAIN = "sallyport.audit.checkpoint";
 const CHECKPOINT_FORMAT = 1;
 export const CHECKPOINT_LINE_LENGTH_MAX = 1_048_576;
 
+/** The row that the first row of a chain continues from. */
+export type ChainBegin = Pick<ChainHead, "seq" | "hash">;
+
+/** Of a chain from which nothing was removed. */
+export const WHOLE_CHAIN: ChainBegin = Object.freeze({ seq: 0, hash: GENESIS_HASH });
+
 export interface Checkpoint extends ChainHead {
   readonly time: string;
+  /** Rows up to here were removed by retention. Signed, so that nobody else can shorten a chain from its beginning. */
+  readonly begin: ChainBegin;
   /** Heads of other nodes that this node knew. */
   readonly heads: readonly ChainHead[];
 }
@@ -53,8 +62,8 @@ export function checkpointKeys(publicKeys: Iterable<KeyObject>): CheckpointKeys 
 }
 
 export function signCheckpoint(checkpoint: Checkpoint, signer: CheckpointSigner): SignedCheckpoint {
-  const { node, seq, hash: rowHash, time, heads } = checkpoint;
-  const plain = { node, seq, hash: rowHash, time, heads, keyId: signer.keyId };
+  const { node, seq, hash: rowHash, time, begin, heads } = checkpoint;
+  const plain = { node, seq, hash: rowHash, time, begin, heads, keyId: signer.keyId };
   const signature = sign(null, signedBytes(plain), signer.privateKey).toString("hex");
   return Object.freeze({ ...plain, heads: Object.freeze([...heads]), signature });
 }
@@ -73,15 +82,17 @@ export function checkSignature(
 }
 
 function signedBytes(checkpoint: Omit<SignedCheckpoint, "signature">): Buffer {
-  const { keyId, node, seq, hash: rowHash, time, heads } = checkpoint;
+  const { keyId, node, seq, hash: rowHash, time, begin, heads } = checkpoint;
   const others = heads.map((head) => [head.node, head.seq, head.hash]);
-  return framed(DOMAIN, [CHECKPOINT_FORMAT, keyId, node, seq, rowHash, time, others]);
+  const from = [begin.seq, begin.hash];
+  return framed(DOMAIN, [CHECKPOINT_FORMAT, keyId, node, seq, rowHash, time, from, others]);
 }
 
 /** One line of the export, without its line break. */
 export function checkpointLine(checkpoint: SignedCheckpoint): string {
-  const { keyId, node, seq, hash: rowHash, time, heads, signature } = checkpoint;
+  const { keyId, node, seq, hash: rowHash, time, begin, heads, signature } = checkpoint;
   return canonical({
+    begin: { seq: begin.seq, hash: begin.hash },
     format: CHECKPOINT_FORMAT,
     hash: rowHash,
     heads: heads.map((head) => ({ node: head.node, seq: head.seq, hash: head.hash })),
@@ -102,19 +113,31 @@ export function parseCheckpointLine(line: string): SignedCheckpoint | undefined 
 
 function readCheckpoint(line: string): SignedCheckpoint | undefined {
   try {
-    const { format, hash: rowHash, heads, key_id: keyId, node, seq, signature, time } = JSON.parse(line);
+    const {
+      begin,
+      format,
+      hash: rowHash,
+      heads,
+      key_id: keyId,
+      node,
+      seq,
+      signature,
+      time,
+    } = JSON.parse(line);
     const head = { node, seq, hash: rowHash };
+    const from = { seq: begin.seq, hash: begin.hash };
     const isSound =
       format === CHECKPOINT_FORMAT &&
       isHead(head) &&
       isHash(rowHash) &&
+      isHead({ node, ...from }) &&
       Array.isArray(heads) &&
       heads.every(isHead) &&
       typeof keyId === "string" &&
       typeof time === "string" &&
       typeof signature === "string" &&
       /^[0-9a-f]{128}$/.test(signature);
-    return isSound ? { ...head, time, heads, keyId, signature } : undefined;
+    return isSound ? { ...head, time, begin: from, heads, keyId, signature } : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,9 @@ import { createPublicKey, generateKeyPairSync, hash } from "node:crypto";
 import { eventWire } from "@sallyport/contract";
 import { describe, expect, it } from "vitest";
 import { sampleEvent, sampleRows } from "../testing/sample-event.ts";
+import { canonical } from "./canonical-json.ts";
 import {
+  WHOLE_CHAIN,
   checkSignature,
   checkpointKeys,
   checkpointLine,
@@ -12,15 +14,7 @@ import {
   signCheckpoint,
   signerOf,
 } from "./checkpoint.ts";
-import {
-  type EventRow,
-  GENESIS_HASH,
-  canonical,
-  eventOfRow,
-  genesisOf,
-  hashRow,
-  nextRow,
-} from "./event-chain.ts";
+import { type EventRow, GENESIS_HASH, eventOfRow, genesisOf, hashRow, nextRow } from "./event-chain.ts";
 
 const [row] = sampleRows("a", 1) as [EventRow];
 
@@ -79,7 +73,10 @@ describe("a checkpoint", () => {
   const publicKey = createPublicKey(signer.privateKey);
   const keys = checkpointKeys([publicKey]);
   const heads = [{ node: "b", seq: 2, hash: "b".repeat(64) }];
-  const signed = signCheckpoint({ node: "a", seq: 1, hash: row.hash, time: row.time, heads }, signer);
+  const signed = signCheckpoint(
+    { node: "a", seq: 1, hash: row.hash, time: row.time, begin: WHOLE_CHAIN, heads },
+    signer,
+  );
 
   it("is read again from its line, signature and all", () => {
     const read = parseCheckpointLine(checkpointLine(signed));
@@ -93,6 +90,7 @@ describe("a checkpoint", () => {
       { node: "b" },
       { hash: "c".repeat(64) },
       { time: "2026-01-31T09:00:00Z" },
+      { begin: { seq: 1, hash: row.hash } },
       { heads: [] },
       { heads: [...heads, ...heads] },
       { signature: "0".repeat(128) },

@@ -5,8 +5,8 @@
  */
 import { hash } from "node:crypto";
 import { type AccessEvent, eventWire } from "@sallyport/contract";
-import canonicalize from "canonicalize";
 import { FieldWriter } from "../framing/field-writer.ts";
+import { canonical } from "./canonical-json.ts";
 
 /** Changes with anything that enters the hash. */
 export const CHAIN_FORMAT = 1;
@@ -143,31 +143,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** RFC 8785. */
-export function canonical(value: unknown): string {
-  try {
-    return textOf(value);
-  } catch {
-    // WHY: a guarded program can ask for a target with half a surrogate pair, and that must not go unrecorded.
-    return textOf(withVisibleSurrogates(value));
-  }
-}
-
-function textOf(value: unknown): string {
-  const text = canonicalize(value);
-  if (text === undefined) throw new TypeError("only JSON has a canonical form: give an object or array");
-  return text;
-}
-
-function withVisibleSurrogates(value: unknown): unknown {
-  if (typeof value === "string") {
-    return value.replace(/[\ud800-\udfff]/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
-  }
-  if (Array.isArray(value)) return value.map(withVisibleSurrogates);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, held]) => [withVisibleSurrogates(key), withVisibleSurrogates(held)]),
-  );
 }

@@ -6,6 +6,7 @@ import { sampleRows } from "../testing/sample-event.ts";
 import { type Log, TAMPERINGS, type Tampered, tamper } from "../testing/tamper.ts";
 import {
   type SignedCheckpoint,
+  WHOLE_CHAIN,
   checkpointKeys,
   checkpointLine,
   generateCheckpointSigner,
@@ -24,7 +25,7 @@ function checkpointAt(
   heads: readonly ChainHead[] = [],
 ): SignedCheckpoint {
   const { node, hash, time } = rows[seq - 1] as EventRow;
-  return signCheckpoint({ node, seq, hash, time, heads }, signer);
+  return signCheckpoint({ node, seq, hash, time, begin: WHOLE_CHAIN, heads }, signer);
 }
 
 /** A log whose last row is vouched for. */
@@ -57,11 +58,13 @@ function missed(made: Tampered, report: ChainReport): string | undefined {
 
 const FIELDS = ["node", "seq", "time", "previousHash", "body", "hash"] as const;
 
+function isSameRow(row: EventRow, other: EventRow | undefined): boolean {
+  return FIELDS.every((field) => row[field] === other?.[field]);
+}
+
 function isUnchanged({ rows, checkpoints }: Log): boolean {
   if (rows.length !== SHORT.rows.length) return false;
-  const sameRows = rows.every((row, index) =>
-    FIELDS.every((field) => row[field] === (SHORT.rows[index] as EventRow)[field]),
-  );
+  const sameRows = rows.every((row, index) => isSameRow(row, SHORT.rows[index]));
   return sameRows && checkpoints.every((line, index) => line === SHORT.checkpoints[index]);
 }
 
@@ -79,6 +82,24 @@ describe("verifyChain", () => {
     }
     expect(misses).toEqual([]);
     expect(Math.min(...kinds.map((kind) => seen.get(kind) ?? 0))).toBeGreaterThan(500);
+  });
+
+  it("misses none in a log whose first rows retention removed", async () => {
+    const begin = { seq: 6, hash: (whole[5] as EventRow).hash };
+    const log: Log = { rows: whole.slice(6, 26), checkpoints: SHORT.checkpoints.slice(1) };
+    const stored = [13, 26].map((seq) => checkpointLine(checkpointAt(whole, seq)));
+    expect(await verify(log, { begin, stored })).toMatchObject({ ok: true, rows: 20, vouchedSeq: 26 });
+    expect(await verify(log, { stored })).toMatchObject({ reason: "deleted", seq: 1 });
+    const kinds = Object.keys(TAMPERINGS).filter((kind) => !kind.startsWith("checkpoint"));
+    const misses: string[] = [];
+    for (let run = 0; run < 2000; run++) {
+      const made = tamper(log, kinds[run % kinds.length] as string, prng(run));
+      const isSame =
+        made.rows.length === log.rows.length && made.rows.every((row, at) => isSameRow(row, log.rows[at]));
+      const report = await verify(made, { begin, stored });
+      if (report.ok !== isSame) misses.push(made.kind);
+    }
+    expect(misses).toEqual([]);
   });
 
   it("verifies every untouched log, with and without checkpoints and a start", async () => {

@@ -5,7 +5,7 @@
  */
 import { AnchorFeed, type Feed } from "./anchor-feed.ts";
 import { type ChainFault, chainFault } from "./chain-fault.ts";
-import { type CheckpointKeys, type SignedCheckpoint, checkSignature } from "./checkpoint.ts";
+import { type ChainBegin, type CheckpointKeys, type SignedCheckpoint, checkSignature } from "./checkpoint.ts";
 import { type ChainHead, type EventRow, genesisOf, hashRow } from "./event-chain.ts";
 import { diagnose } from "./diagnose-row.ts";
 import { RowFeed } from "./row-feed.ts";
@@ -16,10 +16,16 @@ export interface ChainInput {
   readonly rows: Feed<EventRow>;
   /** Lines of the node's checkpoint export, oldest first. */
   readonly checkpoints?: Feed<string> | undefined;
+  /** Whose lines the export holds; the node's alone unless said. */
+  readonly exportOf?: "node" | "all_nodes" | undefined;
+  /** Checkpoints that the store itself keeps, as lines, oldest first. */
+  readonly stored?: Feed<string> | undefined;
   /** What other nodes say about this one (`linksTo`, `headsOf`); one feed per node, oldest first. */
   readonly links?: readonly Feed<ChainHead>[] | undefined;
-  /** Where the chain begins after retention removed older rows. */
+  /** Only rows behind this one are given. */
   readonly start?: SignedCheckpoint | undefined;
+  /** What the first row continues from where older rows were removed. The caller has it from a signed checkpoint. */
+  readonly begin?: ChainBegin | undefined;
   readonly keys: CheckpointKeys;
 }
 
@@ -40,18 +46,22 @@ export type ChainReport = ChainSound | ChainFault;
 
 export async function verifyChain(input: ChainInput): Promise<ChainReport> {
   const { node, start, keys } = input;
-  const startSeq = start?.seq ?? 0;
+  const from: ChainHead = start ?? { ...genesisOf(node), ...input.begin };
+  const startSeq = from.seq;
   const startFault = start === undefined ? undefined : startFaultOf(start, input);
   if (startFault !== undefined) return startFault;
-  const feed = await RowFeed.open(input.rows);
   const anchors = await AnchorFeed.open({
     node,
     checkpoints: input.checkpoints ?? [],
+    exportOf: input.exportOf ?? "node",
+    stored: input.stored ?? [],
     links: input.links ?? [],
     keys,
     startSeq,
   });
-  let head: ChainHead = start ?? genesisOf(node);
+  // WHY after the anchors: a log that is written meanwhile must not be shorter than what is said about it.
+  const feed = await RowFeed.open(input.rows);
+  let head = from;
   let vouchedSeq = startSeq;
   for (; feed.row !== undefined; await feed.advance()) {
     const { row } = feed;

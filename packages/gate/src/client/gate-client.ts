@@ -1,0 +1,217 @@
+/**
+ * The way of a child to a decision: from memory where a plain allowlist hit may be, from the service for the rest, and
+ * never an allow of its own where the service cannot be asked. One client stands on one connection.
+ * In a process with foreign code the connection belongs to a worker (`sync-gate-client.ts`); what stays here is the
+ * mirror and tables made at import. Not immune: foreign code may write to the descriptor itself and break the
+ * connection, and may do without asking; the wall against that is the OS sandbox, not this file.
+ */
+import type { Duplex } from "node:stream";
+import { type ExternalAccessCheck, pairIndex } from "@sallyport/contract";
+import { ASK, type PlainVerdict, unpackVerdict } from "@sallyport/policy/realm";
+import type { PrivateRealm } from "../private-realm.ts";
+import { type GateTimers, systemTimers } from "../protocol/gate-channel.ts";
+import { GateFault } from "../protocol/gate-fault.ts";
+import type { AskWords, ChildEvent, FactsMessage } from "../protocol/message.ts";
+import { GateLink, type GateTerms, type LinkAsk } from "./gate-link.ts";
+import { GateMirror } from "./gate-mirror.ts";
+import { extrasText, isDestructive, memoryAnswer } from "./memory-answer.ts";
+import { monotonicMs } from "./monotonic.ts";
+
+const { now } = Date;
+const { parse, stringify } = JSON;
+
+/** How often a decision may be overtaken by news before it is given up. */
+const ROUNDS_MAX = 16;
+
+export interface CheckOptions {
+  readonly registerRequest?: boolean | undefined;
+  /** How long to wait for a person, where the host says that one can be asked. */
+  readonly waitMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RequireOptions extends Omit<CheckOptions, "registerRequest"> {
+  readonly resumeAction?: string | undefined;
+  readonly resumeContext?: unknown;
+}
+
+/** What carries questions: a link in this thread, or one in a worker. */
+export interface GateTransport {
+  readonly terms: GateTerms;
+  /** The lease ends then, by the monotonic clock. */
+  leaseEndMs(): number;
+  /** Takes the facts that have arrived. */
+  pull(): void;
+  /** Facts have arrived that were not taken yet. */
+  hasNews(): boolean;
+  ask(ask: LinkAsk): { readonly answer: Promise<string>; readonly cancel: () => void };
+  report(event: ChildEvent): void;
+  close(): void;
+}
+
+/** What can be said before the service is asked. */
+export interface Foreseen {
+  readonly verdict: PlainVerdict;
+  readonly pair: number;
+  readonly isLive: boolean;
+}
+
+export class GateClient {
+  readonly #transport: GateTransport;
+  readonly #mirror: GateMirror;
+  #answers = 0;
+
+  constructor(transport: GateTransport, mirror: GateMirror) {
+    this.#transport = transport;
+    this.#mirror = mirror;
+  }
+
+  /** For a process that runs no foreign code, such as a broker. Resolves with the first snapshot. */
+  static connect(socket: Duplex, options: ConnectOptions): Promise<GateClient> {
+    return connect(socket, options);
+  }
+
+  /** Approvals can be relied on now. */
+  get isLive(): boolean {
+    return monotonicMs() < this.#transport.leaseEndMs();
+  }
+
+  /** What memory says of it. Spends nothing, registers nothing and records nothing. */
+  foresee(words: AskWords, registerRequest?: boolean): Foreseen {
+    const pair = pairIndex(words.resourceType, words.operation);
+    const ask = registerRequest === undefined ? ASK.default : registerRequest ? ASK.explicit : ASK.passive;
+    const extras = extrasText(words);
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      this.#transport.pull();
+      const { isLive } = this;
+      const packed = this.#mirror.decide(isLive, pair, words.target, ask, now(), extras);
+      // INVARIANT: looked at last, so that a process that stood still in here relies on nothing that ended meanwhile.
+      if (this.isLive === isLive && !this.#transport.hasNews())
+        return { verdict: unpackVerdict(packed), pair, isLive };
+    }
+    return { verdict: unpackVerdict(0), pair, isLive: false };
+  }
+
+  async check(words: AskWords, options: CheckOptions = {}): Promise<ExternalAccessCheck> {
+    const { registerRequest, waitMs, signal } = options;
+    const foreseen = this.foresee(words, registerRequest);
+    const known = this.fromMemory(words, foreseen);
+    if (known !== undefined) return known;
+    return this.#asked({ verb: "check", words, registerRequest, waitMs }, foreseen, signal);
+  }
+
+  async require(words: AskWords, options: RequireOptions = {}): Promise<ExternalAccessCheck> {
+    const { waitMs, signal, resumeAction } = options;
+    const foreseen = this.foresee(words, true);
+    const known = this.fromMemory(words, foreseen);
+    if (known !== undefined) return known;
+    const resumeContext = options.resumeContext === undefined ? undefined : stringify(options.resumeContext);
+    const ask = { verb: "require", words, waitMs, resumeAction, resumeContext } as const;
+    return this.#asked(ask, foreseen, signal);
+  }
+
+  /** Tells the service of a real operation that something else blocked. */
+  reportViolation(words: AskWords): void {
+    this.#transport.report({ kind: "violation", words });
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  /** `undefined`: the service must be asked. */
+  protected fromMemory(words: AskWords, foreseen: Foreseen): ExternalAccessCheck | undefined {
+    const { verdict, pair, isLive } = foreseen;
+    // WHY: memory holds the facts of the chain alone, not those of frames that guarded code made up.
+    if (words.entered !== undefined) return isLive ? undefined : this.unavailable(words, foreseen);
+    const isDeclared = verdict.code === "allowed_sandbox";
+    if (isLive) {
+      const mayAnswer = isDeclared && this.#transport.terms.memory === "allowlist";
+      if (!mayAnswer || isDestructive(pair, words)) return undefined;
+    } else if (verdict.allowed && !(isDeclared && this.#transport.terms.memory === "allowlist")) {
+      return this.unavailable(words, foreseen);
+    }
+    if (verdict.allowed) this.#transport.report({ kind: "allowed", words });
+    // WHY: a request cannot be made without the service.
+    if (verdict.requiresApproval) return this.unavailable(words, foreseen);
+    return memoryAnswer(verdict, pair, words, this.#newId());
+  }
+
+  protected unavailable(words: AskWords, { pair }: Foreseen): ExternalAccessCheck {
+    return memoryAnswer(unpackVerdict(0), pair, words, this.#newId());
+  }
+
+  /** INVARIANT: no answer is a refusal. */
+  protected answerOf(text: string, words: AskWords, foreseen: Foreseen): ExternalAccessCheck {
+    return text === "" ? this.unavailable(words, foreseen) : (parse(text) as ExternalAccessCheck);
+  }
+
+  async #asked(
+    ask: LinkAsk,
+    foreseen: Foreseen,
+    signal: AbortSignal | undefined,
+  ): Promise<ExternalAccessCheck> {
+    const { answer, cancel } = this.#transport.ask(ask);
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      return this.answerOf(await answer, ask.words, foreseen);
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  #newId(): string {
+    return `decision-${this.#transport.terms.nonce}-${++this.#answers}`;
+  }
+}
+
+export interface ConnectOptions {
+  readonly realm: PrivateRealm;
+  readonly timers?: GateTimers | undefined;
+  readonly onClosed?: ((fault: GateFault) => void) | undefined;
+}
+
+export function mirrorFacts(message: FactsMessage): Parameters<GateMirror["take"]>[0] {
+  const { changes, count, context, isLast } = message;
+  return { changes, count, isLast, live: context?.live ?? "", fenced: context?.fenced ?? "" };
+}
+
+function connect(socket: Duplex, options: ConnectOptions): Promise<GateClient> {
+  const { realm, timers = systemTimers, onClosed } = options;
+  return new Promise((resolve, reject) => {
+    const mirror = new GateMirror(realm);
+    let leaseEndMs = 0;
+    let agreed: GateTerms | undefined;
+    const link: GateLink = new GateLink({
+      socket,
+      timers,
+      monotonicMs,
+      sink: {
+        agreed: (terms) => void (agreed = terms),
+        facts: (message) => mirror.take(mirrorFacts(message)),
+        leased: (untilMs) => {
+          const isFirst = leaseEndMs === 0 && untilMs > 0;
+          leaseEndMs = untilMs;
+          if (isFirst && agreed !== undefined) resolve(new GateClient(transport(agreed), mirror));
+        },
+        closed: (fault) => {
+          reject(fault);
+          onClosed?.(fault);
+        },
+      },
+    });
+    const transport = (terms: GateTerms): GateTransport => ({
+      terms,
+      leaseEndMs: () => leaseEndMs,
+      pull: () => undefined,
+      hasNews: () => false,
+      ask: (ask) => {
+        const { id, answer } = link.ask(ask);
+        return { answer, cancel: () => link.cancel(id) };
+      },
+      report: (event) => link.report(event),
+      close: () => link.close(),
+    });
+  });
+}

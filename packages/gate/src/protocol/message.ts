@@ -1,0 +1,152 @@
+/**
+ * What is said through the gate. From the child: hello, confirm, ask, cancel, event, heartbeat. From the service:
+ * hello, snapshot, delta, answer, heartbeat, close.
+ * INVARIANT: no message of the child has a field for who it is: subject, user, organization and session are those
+ * of the socket. A question may name a subject, which only narrows, and put made-up frames on top, which are bounded.
+ * Facts travel as text that only the private realm of the child reads.
+ */
+import { GateFault } from "./gate-fault.ts";
+import {
+  ALIASES_MAX,
+  CHILD_FRAME_BYTES_MAX,
+  ENTERED_MAX,
+  EVENTS_MAX,
+  RESUME_CONTEXT_LENGTH_MAX,
+  SERVICE_FRAME_BYTES_MAX,
+  TARGET_LENGTH_MAX,
+  TEXT_LENGTH_MAX,
+} from "./bounds.ts";
+import { type Read, anything, flag, list, oneOf, optional, record, text, whole, wireForm } from "./shape.ts";
+
+const word = text(TEXT_LENGTH_MAX);
+const target = text(TARGET_LENGTH_MAX);
+const subject = record({ type: word, name: word });
+const triple = { resourceType: word, operation: word, target };
+
+/** A question in the child's own words. */
+const askWords = record({
+  ...triple,
+  /** The form that was written, where it is another one than the target. */
+  requested: optional(target),
+  address: optional(word),
+  aliases: optional(list(word, ALIASES_MAX)),
+  twin: optional(record(triple)),
+  named: optional(subject),
+  /** Frames that guarded code made up itself, from the outermost in. Contracts: such as its own chain has. */
+  entered: optional(list(record({ subject, contracts: list(word, ENTERED_MAX) }), ENTERED_MAX)),
+  exists: optional(flag),
+  /** A real operation. */
+  enforced: optional(flag),
+});
+export type AskWords = ReturnType<typeof askWords>;
+
+const askOptions = {
+  registerRequest: optional(flag),
+  waitMs: optional(whole),
+  resumeAction: optional(word),
+  /** JSON text. */
+  resumeContext: optional(text(RESUME_CONTEXT_LENGTH_MAX)),
+};
+
+export const GATE_VERBS = ["check", "require"] as const;
+
+/** `allowed`: an answer from memory. `violation`: a real operation that was blocked. */
+const event = record({ kind: oneOf(["allowed", "violation"]), words: askWords });
+export type ChildEvent = ReturnType<typeof event>;
+
+/** What a child holds, as the private realm takes it. */
+const facts = {
+  /** JSON text of a list of changes, and how many they are. */
+  changes: text(SERVICE_FRAME_BYTES_MAX),
+  count: whole,
+  /** The context while the child is live, and once its lease has run out; JSON text. Absent: as before. */
+  context: optional(record({ live: text(SERVICE_FRAME_BYTES_MAX), fenced: text(SERVICE_FRAME_BYTES_MAX) })),
+};
+
+const CHILD_MESSAGES = {
+  hello: record({ protocol: whole }),
+  confirm: record({ revision: whole }),
+  ask: record({ id: whole, verb: oneOf(GATE_VERBS), words: askWords, ...askOptions }),
+  cancel: record({ id: whole }),
+  event: record({ entries: list(event, EVENTS_MAX) }),
+  heartbeat: record({ beat: whole }),
+};
+
+const SERVICE_MESSAGES = {
+  hello: record({
+    protocol: whole,
+    /** Tells this connection apart in records. */
+    nonce: word,
+    leaseMs: whole,
+    heartbeatMs: whole,
+    /** `allowlist`: what the subject declared may be answered from memory. `nothing`: every question is asked. */
+    memory: oneOf(["allowlist", "nothing"]),
+  }),
+  /** The last part has the context. */
+  snapshot: record({ revision: whole, isLast: flag, ...facts }),
+  delta: record({ from: whole, to: whole, isLast: flag, ...facts }),
+  answer: record({ id: whole, check: anything }),
+  /** Not live: the service cannot vouch for its view, and the lease is not renewed. */
+  heartbeat: record({ beat: whole, live: flag }),
+  close: record({ code: word, message: word }),
+};
+
+type MessageOf<M extends Readonly<Record<string, Read<unknown>>>> = {
+  [K in keyof M]: { readonly kind: K } & ReturnType<M[K]>;
+}[keyof M];
+
+export type ChildMessage = MessageOf<typeof CHILD_MESSAGES>;
+export type ServiceMessage = MessageOf<typeof SERVICE_MESSAGES>;
+export type AskMessage = Extract<ChildMessage, { readonly kind: "ask" }>;
+export type FactsMessage = Extract<ServiceMessage, { readonly kind: "snapshot" | "delta" }>;
+
+/** Reads the messages of one direction and holds their order: each has the number after the last one's. */
+class MessageReader<M> {
+  readonly #readers: Readonly<Record<string, Read<object>>>;
+  #last = 0;
+
+  constructor(readers: Readonly<Record<string, Read<object>>>) {
+    this.#readers = readers;
+  }
+
+  read(frame: string): M {
+    const { n, kind, ...fields } = objectOf(frame);
+    const read =
+      typeof kind === "string" && Object.hasOwn(this.#readers, kind) ? this.#readers[kind] : undefined;
+    if (read === undefined) throw new GateFault("unknown_message");
+    // INVARIANT: a frame that was seen before has an old number.
+    if (n !== this.#last + 1) throw new GateFault("out_of_sequence");
+    this.#last++;
+    return Object.freeze({ kind, ...read(fields) }) as M;
+  }
+}
+
+export const childMessages = (): MessageReader<ChildMessage> => new MessageReader(CHILD_MESSAGES);
+export const serviceMessages = (): MessageReader<ServiceMessage> => new MessageReader(SERVICE_MESSAGES);
+export type { MessageReader };
+
+/** Numbers the messages of one direction. */
+export class MessageWriter {
+  #last = 0;
+
+  write(message: ChildMessage | ServiceMessage): string {
+    return JSON.stringify({ n: ++this.#last, ...(wireForm(message) as object) });
+  }
+}
+
+export const FRAME_BYTES_MAX = Object.freeze({
+  child: CHILD_FRAME_BYTES_MAX,
+  service: SERVICE_FRAME_BYTES_MAX,
+});
+
+function objectOf(frame: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(frame);
+  } catch {
+    throw new GateFault("malformed_frame");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new GateFault("malformed_frame");
+  return value as Readonly<Record<string, unknown>>;
+}

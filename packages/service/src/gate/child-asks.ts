@@ -1,0 +1,126 @@
+/**
+ * The questions and events of one child, bounded. What ends by itself holds the reading up where there is too much of
+ * it; what waits for a person does not, and past its bound is answered without waiting.
+ */
+import {
+  type AskMessage,
+  type ChildMessage,
+  type GateChannel,
+  GateFault,
+  type ServiceMessage,
+  gateBounds as bounds,
+} from "@sallyport/gate";
+import { type ExternalAccessCheck, externalAccessCheckWire } from "@sallyport/contract";
+import type { CallerContext, Wait } from "../caller-context.ts";
+import { childAsk, resumeOf } from "./child-words.ts";
+import type { GateNode } from "./gate-node.ts";
+
+type Channel = Pick<GateChannel<ChildMessage, ServiceMessage>, "send" | "pause" | "resume" | "close">;
+type Asked = Extract<ChildMessage, { readonly kind: "ask" | "cancel" | "event" }>;
+
+/** A day: longer than anybody waits at a call. */
+const WAIT_MS_MAX = 86_400_000;
+
+export class ChildAsks {
+  readonly #node: GateNode;
+  readonly #caller: CallerContext;
+  readonly #channel: Channel;
+  readonly #waits = new Map<number, AbortController>();
+  #lastId = 0;
+  #running = 0;
+  #isClosed = false;
+  /** Events that were not recorded because there were too many. */
+  dropped = 0;
+
+  constructor(node: GateNode, caller: CallerContext, channel: Channel) {
+    this.#node = node;
+    this.#caller = caller;
+    this.#channel = channel;
+  }
+
+  hear(message: Asked): void {
+    switch (message.kind) {
+      case "ask":
+        if (message.id <= this.#lastId) throw new GateFault("duplicate_id");
+        this.#lastId = message.id;
+        void this.#answer(message);
+        return;
+      case "cancel":
+        // WHY: an answer may be on its way already, so one that is not known is no fault.
+        this.#waits.get(message.id)?.abort();
+        return;
+      case "event":
+        void this.#record(message.entries);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const wait of this.#waits.values()) wait.abort();
+  }
+
+  async #answer(message: AskMessage): Promise<void> {
+    const { id } = message;
+    const wait = this.#waitOf(message);
+    if (wait === undefined) this.#begin();
+    try {
+      const check = await this.#ask(message, wait);
+      if (!this.#isClosed)
+        this.#channel.send({ kind: "answer", id, check: externalAccessCheckWire.format(check) });
+    } catch {
+      // INVARIANT: neither verb throws when blocked; without an answer the child is cut off, and fails closed.
+      this.#channel.close(new GateFault("closed", "a question could not be answered"));
+    } finally {
+      this.#waits.delete(id);
+      if (wait === undefined) this.#end();
+    }
+  }
+
+  #waitOf({ id, waitMs }: AskMessage): Wait | undefined {
+    if (waitMs === undefined || this.#waits.size >= bounds.WAITS_MAX) return undefined;
+    const controller = new AbortController();
+    this.#waits.set(id, controller);
+    return { timeoutMs: Math.min(waitMs, WAIT_MS_MAX), signal: controller.signal };
+  }
+
+  #ask(message: AskMessage, wait: Wait | undefined): Promise<ExternalAccessCheck> {
+    const { verb, words, registerRequest } = message;
+    const { service, parseUrl } = this.#node;
+    const { caller, ask } = childAsk(this.#caller, words, parseUrl, { registerRequest, wait });
+    switch (verb) {
+      case "check":
+        return service.check(caller, ask);
+      case "require": {
+        const resume = resumeOf(message);
+        if ("code" in resume) return service.check(caller, { ...ask, access: resume });
+        return service.require(caller, { ...ask, ...resume });
+      }
+    }
+  }
+
+  /** INVARIANT: what a child reports is decided again, and recorded as its own and attested by its guard. */
+  async #record(entries: Extract<ChildMessage, { readonly kind: "event" }>["entries"]): Promise<void> {
+    const { service, parseUrl } = this.#node;
+    const subject = this.#caller.frames.at(-1)?.subject;
+    this.#begin();
+    for (const { kind, words } of entries) {
+      if (this.#isClosed || subject === undefined || !this.#node.mayReport(subject)) {
+        this.dropped += 1;
+        continue;
+      }
+      const { caller, ask } = childAsk(this.#caller, words, parseUrl, { registerRequest: false });
+      await service.check(caller, { ...ask, enforced: kind === "violation" }).catch(() => undefined);
+    }
+    this.#end();
+  }
+
+  #begin(): void {
+    this.#running += 1;
+    if (this.#running >= bounds.OPEN_ASKS_MAX) this.#channel.pause();
+  }
+
+  #end(): void {
+    this.#running -= 1;
+    if (this.#running < bounds.OPEN_ASKS_MAX) this.#channel.resume();
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * One child at its socket: greets it, keeps its facts current, renews its lease.
+ * Trusts the host for the caller that was bound to the socket; nothing that the child says. A child that breaks the
+ * protocol is cut off, and what it holds counts until its last lease has run out.
+ * INVARIANT: the lease is renewed only while the child has confirmed everything that this node knows.
+ */
+import type { Duplex } from "node:stream";
+import {
+  type ChildMessage,
+  FRAME_BYTES_MAX,
+  GateChannel,
+  GateFault,
+  type ServiceMessage,
+  gateBounds as bounds,
+  childMessages,
+} from "@sallyport/gate";
+import type { Change } from "@sallyport/policy";
+import type { StoreReader } from "@sallyport/store";
+import type { CallerContext } from "../caller-context.ts";
+import { ChildAsks } from "./child-asks.ts";
+import { ChildFacts, type News, contextTexts } from "./child-facts.ts";
+import type { Child } from "./children.ts";
+import type { GateNode } from "./gate-node.ts";
+
+export interface ChildOptions {
+  /** For the host's own log: why the connection ended. Must not throw. */
+  readonly onClosed?: ((fault: GateFault) => void) | undefined;
+}
+
+type State = "greeting" | "loading" | "open" | "closed";
+
+export class GateSession implements Child {
+  readonly #node: GateNode;
+  readonly #caller: CallerContext;
+  readonly #options: ChildOptions;
+  readonly #channel: GateChannel<ChildMessage, ServiceMessage>;
+  readonly #asks: ChildAsks;
+  readonly #facts: ChildFacts;
+  readonly #waiting = new Set<() => void>();
+  readonly #stopGreeting: () => void;
+  /** Revisions that were sent and not confirmed, the oldest first. */
+  readonly #unconfirmed: number[] = [];
+  #state: State = "greeting";
+  #isSending = false;
+  #contextText = "";
+  /** Revision of what was sent last, of what it holds for, and of what was confirmed. */
+  #sent = -1;
+  #held = -1;
+  #confirmed = -1;
+  #lastBeat = 0;
+  #leaseEndMs = Number.NEGATIVE_INFINITY;
+
+  constructor(node: GateNode, socket: Duplex, caller: CallerContext, options: ChildOptions) {
+    this.#node = node;
+    // INVARIANT: a child asks with a credential of guarded code, and never decides.
+    this.#caller = Object.freeze({ ...caller, credential: "runtime" as const });
+    this.#options = options;
+    this.#facts = new ChildFacts(this.#caller);
+    this.#channel = new GateChannel({
+      socket,
+      timers: node.timers,
+      reader: childMessages(),
+      inboundBytesMax: FRAME_BYTES_MAX.child,
+      outboundBytesMax: FRAME_BYTES_MAX.service,
+      unreadBytesMax: bounds.OUTBOUND_BYTES_MAX,
+      onMessage: (message) => this.#hear(message),
+      onClosed: (fault, by) => this.#closed(fault, by),
+      onGone: () => this.#gone(),
+    });
+    this.#asks = new ChildAsks(node, this.#caller, this.#channel);
+    this.#stopGreeting = node.timers.after(bounds.HELLO_MS, () =>
+      this.#channel.close(new GateFault("no_hello")),
+    );
+  }
+
+  get reached(): number {
+    return this.#unconfirmed.length === 0 ? this.#held : this.#confirmed;
+  }
+
+  get isFenced(): boolean {
+    return this.#node.clock.monotonicMs() >= this.#leaseEndMs;
+  }
+
+  /** Events of this child that were not recorded because there were too many. */
+  get dropped(): number {
+    return this.#asks.dropped;
+  }
+
+  async atLeast(revision: number): Promise<void> {
+    while (this.reached < revision && !this.isFenced) await this.#moved();
+  }
+
+  /** Resolves when the child no longer relies on anything. */
+  async fenced(): Promise<void> {
+    while (!this.isFenced) await this.#moved();
+  }
+
+  /** Cuts the child off. */
+  close(fault: GateFault = new GateFault("closed", "the host ended it")): void {
+    this.#channel.close(fault, { kind: "close", code: fault.code, message: fault.message });
+  }
+
+  /** Facts can be sent now; where not, they are asked for again when they can. */
+  get isHungry(): boolean {
+    return (this.#state === "loading" || this.#state === "open") && !this.#isSending;
+  }
+
+  news(tx: StoreReader): Promise<News> {
+    return this.#facts.news(tx, this.#node.held);
+  }
+
+  /** @param read the revision that the news were read at */
+  take(news: News, read: number): void {
+    if (!this.isHungry) return;
+    news.accept();
+    // WHY: the mode comes from the node's view, which may be behind what was just read.
+    const revision = Math.max(this.#held, Math.min(read, this.#node.revision));
+    const context = contextTexts(this.#node.contextOf(this.#caller));
+    const isSame = context.live === this.#contextText;
+    this.#contextText = context.live;
+    this.#held = revision;
+    if (this.#state === "open" && news.changes.length === 0 && isSame) {
+      this.#wake();
+      return;
+    }
+    this.#unconfirmed.push(revision);
+    this.#isSending = true;
+    void this.#send(news.changes, revision, isSame ? undefined : context);
+  }
+
+  async #send(
+    changes: readonly Change[],
+    revision: number,
+    context: ReturnType<typeof contextTexts> | undefined,
+  ): Promise<void> {
+    const isFirst = this.#state === "loading";
+    const parts = partsOf(changes);
+    for (const [index, part] of parts.entries()) {
+      const isLast = index === parts.length - 1;
+      const facts = {
+        changes: `[${part.join(",")}]`,
+        count: part.length,
+        isLast,
+        ...(isLast && context !== undefined ? { context } : {}),
+      };
+      this.#channel.send(
+        isFirst
+          ? { kind: "snapshot", revision, ...facts }
+          : { kind: "delta", from: this.#sent, to: revision, ...facts },
+      );
+      await this.#channel.drained();
+    }
+    this.#sent = revision;
+    if (isFirst && this.#state === "loading") this.#state = "open";
+    this.#isSending = false;
+    this.#node.refresh();
+  }
+
+  #hear(message: ChildMessage): void {
+    if ((message.kind === "hello") !== (this.#state === "greeting")) throw new GateFault("out_of_state");
+    switch (message.kind) {
+      case "hello":
+        this.#greet(message.protocol);
+        return;
+      case "confirm":
+        this.#confirm(message.revision);
+        return;
+      case "heartbeat":
+        this.#beat(message.beat);
+        return;
+      case "ask":
+      case "cancel":
+      case "event":
+        if (this.#confirmed < 0) throw new GateFault("out_of_state");
+        this.#asks.hear(message);
+    }
+  }
+
+  #greet(protocol: number): void {
+    if (protocol !== bounds.PROTOCOL_VERSION) throw new GateFault("wrong_version");
+    this.#stopGreeting();
+    this.#state = "loading";
+    const { leaseMs, heartbeatMs, memory } = this.#node;
+    const nonce = this.#node.newNonce();
+    this.#channel.send({ kind: "hello", protocol, nonce, leaseMs, heartbeatMs, memory });
+    this.#node.refresh();
+  }
+
+  #confirm(revision: number): void {
+    if (this.#unconfirmed[0] !== revision) throw new GateFault("out_of_state");
+    this.#unconfirmed.shift();
+    this.#confirmed = revision;
+    this.#wake();
+  }
+
+  #beat(beat: number): void {
+    if (beat !== this.#lastBeat + 1) throw new GateFault("out_of_state");
+    this.#lastBeat = beat;
+    const { isLive, revision, clock, leaseMs } = this.#node;
+    const isCurrent = isLive && this.#state === "open" && this.reached >= revision;
+    if (isCurrent) this.#leaseEndMs = clock.monotonicMs() + leaseMs;
+    this.#channel.send({ kind: "heartbeat", beat, live: isCurrent });
+  }
+
+  #closed(fault: GateFault, by: "self" | "peer"): void {
+    this.#state = "closed";
+    this.#stopGreeting();
+    this.#asks.close();
+    // INVARIANT: who ended it itself relies on nothing any more; who was cut off may not have seen it yet.
+    if (by === "peer") this.#gone();
+    void this.fenced().then(() => this.#node.children.remove(this));
+    this.#options.onClosed?.(fault);
+  }
+
+  #gone(): void {
+    this.#leaseEndMs = Number.NEGATIVE_INFINITY;
+    this.#wake();
+  }
+
+  /** Resolves when something was confirmed or ended, or the lease has run out. */
+  #moved(): Promise<void> {
+    return new Promise((resolve) => {
+      const leftMs = Math.max(1, Math.ceil(this.#leaseEndMs - this.#node.clock.monotonicMs()));
+      const stop = this.#node.timers.after(leftMs, () => wake());
+      const wake = (): void => {
+        stop();
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#node.children.moved();
+  }
+}
+
+/** JSON texts of the changes, in messages of a fair size; one message at least. */
+function partsOf(changes: readonly Change[]): readonly (readonly string[])[] {
+  const parts: string[][] = [[]];
+  let size = 0;
+  for (const change of changes) {
+    const text = JSON.stringify(change);
+    if (size > 0 && size + text.length > bounds.FACTS_PART_BYTES) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(text);
+    size += text.length;
+  }
+  return parts;
+}
