@@ -5,11 +5,12 @@
  */
 import { parseArgs } from "node:util";
 import { writeFileSync } from "node:fs";
-import { dim, duration } from "../tools/paint.mjs";
+import { allHold } from "./harness/gates.mjs";
+import { documentHead, grouped, progress } from "./harness/output.mjs";
 import { PERMISSION_SIZE_MAX, permissionFlags } from "./policy/engines/node-permission.mjs";
 import { FEW, MANY, judgeGates } from "./policy/gates.mjs";
 import { drawPlot } from "./policy/plot.mjs";
-import { grouped, showFindings } from "./policy/report.mjs";
+import { showFindings } from "./policy/report.mjs";
 import { joinGrowth } from "./policy/stages/growth.mjs";
 import { runStage } from "./policy/stage.mjs";
 import { makePathWorkload } from "./policy/workload.mjs";
@@ -58,9 +59,6 @@ function parseSizes(text) {
   if (sizes.every((size) => Number.isSafeInteger(size) && size > 0)) return sizes;
   throw new Error(`\`${text}\` is not a list of rule counts: write for example \`--rules 10,1000,100000\``);
 }
-
-/** @param {string} text */
-const progress = (text) => console.error(dim(`${duration(performance.now()).padStart(10)}  ${text}`));
 
 /** @param {number} size @param {typeof FULL} effort @returns {Promise<Comparison>} */
 async function compare(size, effort) {
@@ -118,11 +116,10 @@ const effort = flags.quick ? QUICK : FULL;
 const sizes = flags.rules === undefined ? (flags.quick ? QUICK_SIZES : FULL_SIZES) : parseSizes(flags.rules);
 const findings = await measure(sizes, effort);
 const gates = judgeGates(findings, flags.quick);
-const ok = gates.every((gate) => gate.ok !== false);
+const ok = allHold(gates);
 if (flags.plot) writeFileSync(PLOT, drawPlot(findings));
 if (flags.json) {
-  const { version, arch, platform } = process;
-  const head = { bench: "policy", ok, quick: flags.quick, node: version, platform: `${platform}-${arch}` };
+  const head = documentHead("policy", { ok, quick: flags.quick });
   console.log(JSON.stringify({ ...head, gates, ...findings }, undefined, 2));
 } else {
   showFindings(findings, gates);

@@ -1,30 +1,17 @@
 // @ts-check
-/**
- * Purpose: what must hold. A gate compares figures of one run, never times of two machines; `--quick` gives the gates
- * that rest on time twice the room, since it runs where other work runs.
- */
+/** Purpose: what must hold of the policy engine. */
+import { judge } from "../harness/gates.mjs";
 
 /**
  * @typedef {import("./stages/compare.mjs").Comparison} Comparison
  * @typedef {import("./stages/growth.mjs").Growth} Growth
  * @typedef {import("./stages/memory.mjs").Memory} Memory
  * @typedef {{ comparisons: readonly Comparison[], growth: Growth, memory: Memory }} Findings
- * @typedef {"at least" | "at most"} Bound
- * @typedef {object} Gate
- * @property {string} name
- * @property {Bound} bound
- * @property {number} gate
- * @property {string} goal
- * @property {string} unit
- * @property {boolean} [isExact] does not rest on time, so it gets no slack
- * @property {(findings: Findings) => number | undefined} value `undefined` where it was not measured
- *
- * @typedef {{ name: string, bound: Bound, gate: number, goal: string, unit: string, value: number | null, ok: boolean | null }} Outcome
+ * @typedef {import("../harness/gates.mjs").Outcome} Outcome
  */
 
 export const FEW = 10;
 export const MANY = 100_000;
-const QUICK_SLACK = 2;
 
 /** How many times faster our first sight is than the fastest form of a peer. @param {string} peer */
 const timesFaster =
@@ -36,7 +23,7 @@ const timesFaster =
     return own === undefined || others.length === 0 ? undefined : Math.min(...others) / own;
   };
 
-/** @type {readonly Gate[]} */
+/** @type {readonly import("../harness/gates.mjs").Gate<Findings>[]} */
 const GATES = Object.freeze([
   {
     name: "first sight against CASL, 100 000 rules",
@@ -90,13 +77,4 @@ const GATES = Object.freeze([
 ]);
 
 /** @param {Findings} findings @param {boolean} isQuick @returns {Outcome[]} */
-export function judgeGates(findings, isQuick) {
-  return GATES.map(({ name, bound, gate, goal, unit, isExact = false, value: valueOf }) => {
-    const slack = isQuick && !isExact ? QUICK_SLACK : 1;
-    const due = bound === "at least" ? gate / slack : gate * slack;
-    const value = valueOf(findings);
-    // INVARIANT: a value that is no number passes no gate.
-    const ok = value === undefined ? null : bound === "at least" ? value >= due : value <= due;
-    return { name, bound, gate: due, goal, unit, value: value ?? null, ok };
-  });
-}
+export const judgeGates = (findings, isQuick) => judge(GATES, findings, isQuick);

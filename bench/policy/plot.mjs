@@ -3,7 +3,7 @@
  * Purpose: cost of one check against number of rules, as an SVG that needs nothing else: no fonts, no script, its own
  * white panel, so that it reads the same on light and dark pages. Both axes are logarithmic.
  */
-import { grouped, time } from "./report.mjs";
+import { grouped, time } from "../harness/output.mjs";
 
 /**
  * @typedef {import("./report.mjs").Findings} Findings

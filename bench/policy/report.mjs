@@ -1,26 +1,13 @@
 // @ts-check
 /** Purpose: the findings as a person reads them. */
-import { bold, cross, dim, tick } from "../../tools/paint.mjs";
+import { bold, dim } from "../../tools/paint.mjs";
+import { gateLine, grouped, time } from "../harness/output.mjs";
 
 /**
  * @typedef {import("./stages/compare.mjs").Comparison} Comparison
  * @typedef {import("./stages/change.mjs").Changes} Changes
  * @typedef {import("./gates.mjs").Findings & { permissions: readonly Comparison[], changes: readonly Changes[] }} Findings
  */
-
-/** @param {number} value */
-const threeDigits = (value) =>
-  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-
-/** @param {number} ns */
-export function time(ns) {
-  if (ns < 1000) return `${ns >= 100 ? ns.toFixed(0) : threeDigits(ns)} ns`;
-  if (ns < 1e6) return `${threeDigits(ns / 1e3)} µs`;
-  return `${threeDigits(ns / 1e6)} ms`;
-}
-
-/** @param {number} count */
-export const grouped = (count) => `${count}`.replace(/\B(?=(?:\d{3})+$)/g, " ");
 
 /** @param {readonly Comparison[]} comparisons @param {string} title */
 function table(comparisons, title) {
@@ -90,11 +77,4 @@ function showChanges({ size, ...spreads }) {
       `${name.padEnd(18)}p50 ${time(p50Us * 1e3)}, p99 ${time(p99Us * 1e3)}, longest ${time(maxUs * 1e3)}`,
     );
   }
-}
-
-/** @param {import("./gates.mjs").Outcome} outcome */
-function gateLine({ name, bound, gate, goal, unit, value, ok }) {
-  const mark = ok === null ? dim("–") : ok ? tick : cross;
-  const found = value === null ? "not measured" : `${threeDigits(value)}${unit}`;
-  return `${mark} ${name.padEnd(44)}${found.padStart(16)}   ${dim(`gate ${bound} ${gate}, goal ${goal}`)}`;
 }

@@ -1,10 +1,6 @@
 // @ts-check
-/**
- * Purpose: one stage of the bench in a process of its own, so that no engine's memory weighs on another stage.
- * Run by `runStage`: `node stage.mjs NAME OPTIONS`; the result goes to the parent as one message.
- */
-import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+/** Purpose: the stages of the policy bench, each in a process of its own. */
+import { serveStage, startStage } from "../harness/stage.mjs";
 
 const STAGES = Object.freeze({
   compare: () => import("./stages/compare.mjs"),
@@ -21,27 +17,7 @@ const STAGES = Object.freeze({
  * @returns {Promise<T>}
  */
 export function runStage(name, options, nodeFlags = []) {
-  return new Promise((resolve, reject) => {
-    // WHY stdout to stderr: some engines print when they are loaded, and stdout may hold the JSON document.
-    const child = fork(fileURLToPath(import.meta.url), [name, JSON.stringify(options)], {
-      execArgv: nodeFlags,
-      stdio: ["ignore", 2, 2, "ipc"],
-    });
-    /** @type {{ value: T } | undefined} */
-    let result;
-    child.on("message", (value) => (result = { value: /** @type {T} */ (value) }));
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      if (code === 0 && result !== undefined) resolve(result.value);
-      else reject(new Error(`stage \`${name}\` failed (${signal ?? `exit code ${code}`}): see above`));
-    });
-  });
+  return /** @type {Promise<T>} */ (startStage(import.meta.url, name, options, nodeFlags).finished);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [name, options] = process.argv.slice(2);
-  const { run } = await STAGES[/** @type {keyof typeof STAGES} */ (name)]();
-  const result = await run(JSON.parse(options ?? "{}"));
-  process.send?.(result);
-  process.disconnect();
-}
+await serveStage(import.meta.url, STAGES);
