@@ -29,7 +29,7 @@ describe("the table of keys", () => {
   it.each([
     ["behaves", newTable, find],
     ["with texts that all collide behaves", blindTable, findBlind],
-  ])("%s like a list that is searched from its end", (_, make, findIn) => {
+  ])("%s like a list that is searched from its end", (_name, make, findIn) => {
     const key = fc.tuple(
       fc.integer({ min: 1, max: 3 }),
       fc.integer({ min: 0, max: 2 }),

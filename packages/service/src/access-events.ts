@@ -26,7 +26,7 @@ import type { EventEnvelope } from "./audit/event-chain.ts";
 import { maskTarget } from "./audit/event-masking.ts";
 import { type Ask, type CallerContext, isAccess, originOf } from "./caller-context.ts";
 import type { HeldFacts } from "./held-facts.ts";
-import { observedTarget } from "./network-allowed.ts";
+import { observedTarget } from "./observed-target.ts";
 import { timestampOf } from "./node-clock.ts";
 import { resourceOfTuple } from "./policy-rows.ts";
 

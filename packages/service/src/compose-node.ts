@@ -1,6 +1,6 @@
 /** The parts of one node, made once from what the host gave. Holds no part of its own and decides nothing. */
 import { builtinDenies } from "@sallyport/policy";
-import type { AccessServiceOptions } from "./access-service.ts";
+import type { AccessServiceOptions } from "./service-options.ts";
 import { AuditLog } from "./audit-log.ts";
 import { DEFAULT_AUTHORITY_NAMES } from "./authority/resolve-authority.ts";
 import { CheckpointWriter } from "./checkpoint-writer.ts";

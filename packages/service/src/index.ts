@@ -2,7 +2,7 @@
  * The access-policy service: checks, requests, approvals, denials, resumes, waiting, propagation and the audit log of
  * one node. It is given a store by its port and never opens one.
  */
-export { AccessService, type AccessServiceOptions } from "./access-service.ts";
+export { AccessService } from "./access-service.ts";
 export { ActionRegistry, type ResumeAction, type ResumeHandler, type ResumeRun } from "./actions.ts";
 export type { AuditLog } from "./audit-log.ts";
 export type { AuditTrail, VerifyWords } from "./audit-trail.ts";
@@ -34,6 +34,7 @@ export {
 } from "./node-parts.ts";
 export type { RequireAsk } from "./require.ts";
 export type { EnterCaller, ResumeExecutor } from "./resume-executor.ts";
+export type { AccessServiceOptions } from "./service-options.ts";
 export type { Revocation } from "./revoke.ts";
 export type { ModeWords, RuleWords } from "./rules.ts";
 export type { WaitAnswer } from "./wait-for-request.ts";

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { AccessService, type AccessServiceOptions } from "./access-service.ts";
+import { AccessService } from "./access-service.ts";
+import type { AccessServiceOptions } from "./service-options.ts";
 import type { Decided, Decision } from "./decision-request.ts";
 import { FaultyStore } from "./testing/faulty-store.ts";
 import {

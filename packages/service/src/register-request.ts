@@ -25,6 +25,7 @@ import {
 import { type Ask, type CallerContext, originOf, sessionOf } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { continuationIdentity } from "./continuation-identity.ts";
+import type { Registered } from "./registered.ts";
 import { requestRecord } from "./request-record.ts";
 import { sealContext } from "./seal/sealed-context.ts";
 
@@ -50,19 +51,7 @@ export interface Registration {
   readonly revision: number;
 }
 
-export type Registered =
-  | {
-      readonly kind: "registered";
-      readonly requestId: string;
-      readonly continuationId: string | null;
-      readonly isNew: boolean;
-      readonly expiresAtMs: number;
-    }
-  /** Too many requests, too many continuations of one, or too fast. */
-  | { readonly kind: "limited" }
-  | { readonly kind: "session_ended" }
-  /** The store moved on since the verdict: decide again. */
-  | { readonly kind: "stale" };
+export type { Registered } from "./registered.ts";
 
 /**
  * What has no continuation and is pending already is only counted, in memory at first; everything else is written.

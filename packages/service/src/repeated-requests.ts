@@ -8,7 +8,7 @@
 import type { AccessStore } from "@sallyport/store";
 import type { NodeClock } from "./node-clock.ts";
 import { type Field, NestedMap } from "./nested-map.ts";
-import type { Registered } from "./register-request.ts";
+import type { Registered } from "./registered.ts";
 
 export interface RepeatedRequestsOptions {
   readonly store: AccessStore;

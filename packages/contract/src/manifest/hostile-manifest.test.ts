@@ -300,6 +300,7 @@ describe("the loader and the published schema", () => {
 });
 
 describe("prototype pollution", () => {
+  const everyones = Object.getPrototypeOf({}) as object;
   const rule = { resource_type: "filesystem", operation: "delete", target: "/" };
   const polluted: Readonly<Record<string, unknown>> = {
     name: "squatter",
@@ -317,11 +318,11 @@ describe("prototype pollution", () => {
       const written = kind === "engine" || kind === "extractor" ? { runtime: {} } : {};
       const clean = readManifest(kind, written, ENVIRONMENT);
       const results = Object.entries(polluted).map(([key, value]) => {
-        Object.defineProperty(Object.prototype, key, { value, configurable: true, enumerable: true });
+        Object.defineProperty(everyones, key, { value, configurable: true, enumerable: true });
         try {
           return readManifest(kind, written, ENVIRONMENT);
         } finally {
-          Reflect.deleteProperty(Object.prototype, key);
+          Reflect.deleteProperty(everyones, key);
         }
       });
       expect(clean.ok).toBe(true);
