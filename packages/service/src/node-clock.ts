@@ -47,6 +47,14 @@ export const randomId: NewId = (kind) => {
   return `${kind}-${drawn.toString("hex", used - ID_BYTES, used)}`;
 };
 
+let writtenMs = Number.NaN;
+let written = "";
+
+/** WHY kept: what is recorded in one moment has one time. */
 export function timestampOf(timeMs: number): Timestamp {
-  return new Date(timeMs).toISOString() as Timestamp;
+  if (timeMs !== writtenMs) {
+    written = new Date(timeMs).toISOString();
+    writtenMs = timeMs;
+  }
+  return written as Timestamp;
 }

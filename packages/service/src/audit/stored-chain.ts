@@ -26,19 +26,41 @@ export interface StoredSpan {
   readonly to?: number | undefined;
 }
 
-/** WHY by its end and not by a short page: a row that was deleted must not hide those behind it. */
 export async function* storedRows(
   store: AccessStore,
   node: string,
-  { from, to = Number.MAX_SAFE_INTEGER }: StoredSpan,
+  span: StoredSpan,
 ): AsyncGenerator<EventRow> {
+  for await (const page of storedPages(store, node, span)) yield* page;
+}
+
+/** The same, page by page. */
+export async function* storedPages(
+  store: AccessStore,
+  node: string,
+  { from, to = Number.MAX_SAFE_INTEGER }: StoredSpan,
+): AsyncGenerator<readonly EventRow[]> {
   for (let start = from; start <= to;) {
     const span = { from: start, to, limit: PAGE_ROWS };
     const rows = await store.read((tx) => tx.events.chain(node, span));
-    for (const row of rows) yield chainRow(row);
+    yield chainRows(rows);
     if (rows.length < PAGE_ROWS) return;
     start = (rows.at(-1)?.seq ?? to) + 1;
   }
+}
+
+/** WHY not `chainRow` for each: a hash is written twice, in its row and in the next, and is made into text once. */
+function chainRows(rows: readonly ChainedRow[]): readonly EventRow[] {
+  let last: ChainedRow | undefined;
+  let lastText = "";
+  return rows.map((row) => {
+    const isNext = last !== undefined && Buffer.compare(last.hash, row.prevHash) === 0;
+    const previousHash = isNext ? lastText : hex(row.prevHash);
+    last = row;
+    lastText = hex(row.hash);
+    const { node, seq, body } = row;
+    return { node, seq, time: timestampOf(row.timeMs), previousHash, body, hash: lastText };
+  });
 }
 
 /** Lines as an export would hold them, oldest first. */

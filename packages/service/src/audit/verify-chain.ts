@@ -8,12 +8,12 @@ import { type ChainFault, chainFault } from "./chain-fault.ts";
 import { type ChainBegin, type CheckpointKeys, type SignedCheckpoint, checkSignature } from "./checkpoint.ts";
 import { type ChainHead, type EventRow, genesisOf, hashRow } from "./event-chain.ts";
 import { diagnose } from "./diagnose-row.ts";
-import { RowFeed } from "./row-feed.ts";
+import { RowFeed, type Rows } from "./row-feed.ts";
 
 export interface ChainInput {
   readonly node: string;
   /** In the order of their numbers, as the store returns them. */
-  readonly rows: Feed<EventRow>;
+  readonly rows: Rows;
   /** Lines of the node's checkpoint export, oldest first. */
   readonly checkpoints?: Feed<string> | undefined;
   /** Whose lines the export holds; the node's alone unless said. */
@@ -63,8 +63,10 @@ export async function verifyChain(input: ChainInput): Promise<ChainReport> {
   const feed = await RowFeed.open(input.rows);
   let head = from;
   let vouchedSeq = startSeq;
-  for (; feed.row !== undefined; await feed.advance()) {
+  for (let coming: Promise<void> | undefined; feed.row !== undefined; coming = feed.advance()) {
+    if (coming !== undefined) await coming;
     const { row } = feed;
+    if (row === undefined) break;
     if (!continues(row, head) || feed.next?.seq === row.seq) {
       const problem = await diagnose(feed, { head, vouchedSeq, anchors });
       if (problem !== undefined) return problem;

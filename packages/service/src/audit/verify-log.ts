@@ -14,7 +14,7 @@ import {
   parseCheckpointLine,
 } from "./checkpoint.ts";
 import { type ChainHead, linksTo } from "./event-chain.ts";
-import { chainRow, storedCheckpoints, storedRows } from "./stored-chain.ts";
+import { chainRow, storedCheckpoints, storedPages, storedRows } from "./stored-chain.ts";
 import { type ChainReport, type ChainSound, verifyChain } from "./verify-chain.ts";
 
 export interface LogEvidence {
@@ -75,7 +75,7 @@ async function verifyOnce(store: AccessStore, node: string, evidence: LogEvidenc
     node,
     keys,
     begin: start,
-    rows: storedRows(store, node, { from: Number.MIN_SAFE_INTEGER }),
+    rows: storedPages(store, node, { from: Number.MIN_SAFE_INTEGER }),
     checkpoints: exported?.() ?? [],
     exportOf: "all_nodes",
     stored: storedCheckpoints(store, node),

@@ -1,7 +1,8 @@
 import { gateBounds as bounds } from "@sallyport/gate";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AskedService } from "./gate-node.ts";
-import { RawChild, type RawOptions, frameOf } from "../testing/raw-child.ts";
+import { RawChild, type RawOptions } from "../testing/raw-child.ts";
+import { frameOf } from "../testing/raw-end.ts";
 import {
   type Fixture,
   READER,
@@ -47,6 +48,15 @@ const ask = (id: number, changes: object = {}) => ({
   ...changes,
 });
 
+/** Codes with which the log says that a child broke the protocol. */
+async function violations(): Promise<readonly string[]> {
+  const rows = (await eventsOf(fixture)).filter(({ type }) => type === "sandbox.violation");
+  return rows.map(({ body }) => {
+    const { data } = JSON.parse(body) as { readonly data: { readonly requested: { operation: string } } };
+    return data.requested.operation;
+  });
+}
+
 /** A service whose answers come when the test says so. */
 function slowService(): { readonly service: AskedService; asked: number; release: () => void } {
   let release: () => void = () => undefined;
@@ -91,6 +101,44 @@ describe("attack: a peer", () => {
     const child = await greeted();
     attack(child);
     expect(await child.ended()).toBe(code);
+    await expect.poll(violations).toEqual([code]);
+  });
+
+  it("that is cut off is on record as the subject it is, with the fault and by its guard", async () => {
+    const child = await greeted({ caller: callerOf(subject("tool", "demo.other"), { credential: "host" }) });
+    child.say({ kind: "approve", id: 1 });
+    await expect.poll(violations).toEqual(["unknown_message"]);
+    const [event] = await eventsOf(fixture);
+    expect(event).toMatchObject({
+      type: "sandbox.violation",
+      subjectType: "tool",
+      subjectName: "demo.other",
+      userId: 21,
+      organizationId: 7,
+      sessionKey: "sess-21",
+      decision: "denied",
+      code: "invalid_operation",
+    });
+    const { data } = JSON.parse(event?.body ?? "") as { readonly data: object };
+    expect(data).toMatchObject({
+      attested_by: "guard",
+      resource: null,
+      requested: { type: "gate", operation: "unknown_message", target: "" },
+      permission_decision: { decision_reason: expect.stringContaining("`unknown_message`") as string },
+    });
+    expect((await fixture.service.list.requests(adminOf())).rows).toEqual([]);
+  });
+
+  it("that only goes away, or that the host ends, is not on record as a violation", async () => {
+    const gone = await greeted();
+    gone.socket.destroy();
+    await expect.poll(() => gone.faults[0]?.code).toBe("closed");
+    const ended = await greeted();
+    ended.session.close();
+    expect(await ended.ended()).toBe("closed");
+    const marker = await greeted();
+    marker.say({ kind: "approve" });
+    await expect.poll(violations).toEqual(["unknown_message"]);
   });
 
   it("that asks before it was greeted, or before it confirmed, is cut off", async () => {

@@ -21,6 +21,7 @@ import { ChildAsks } from "./child-asks.ts";
 import { ChildFacts, type News, contextTexts } from "./child-facts.ts";
 import type { Child } from "./children.ts";
 import type { GateNode } from "./gate-node.ts";
+import { isProtocolViolation, recordProtocolViolation } from "./protocol-violation.ts";
 
 export interface ChildOptions {
   /** For the host's own log: why the connection ended. Must not throw. */
@@ -209,6 +210,8 @@ export class GateSession implements Child {
     // INVARIANT: who ended it itself relies on nothing any more; who was cut off may not have seen it yet.
     if (by === "peer") this.#gone();
     void this.fenced().then(() => this.#node.children.remove(this));
+    if (by === "self" && isProtocolViolation(fault))
+      void recordProtocolViolation(this.#node.service, this.#caller, fault);
     this.#options.onClosed?.(fault);
   }
 

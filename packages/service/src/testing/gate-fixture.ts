@@ -49,6 +49,12 @@ export async function buildChildPrograms(): Promise<ChildPrograms> {
   };
 }
 
+/** The script of the private realm, from the sources. */
+export async function buildRealmScript(output: string): Promise<string> {
+  const { buildRealm } = (await import(tools)) as BuildTools;
+  return buildRealm({ output });
+}
+
 /** A service that can be killed. WHY: under the package's own folder, so that drivers are found where they are installed. */
 export async function buildHostProgram(): Promise<string> {
   const here = dirname(fileURLToPath(import.meta.url));

@@ -7,6 +7,7 @@ import { Children } from "../gate/children.ts";
 import type { AskedService, GateNode } from "../gate/gate-node.ts";
 import { GateSession } from "../gate/gate-session.ts";
 import { socketPair } from "./gate-fixture.ts";
+import { RawEnd } from "./raw-end.ts";
 import { type Fixture, TestClock, callerOf, parseUrl } from "./service-fixture.ts";
 
 export class ManualTimers implements GateTimers {
@@ -29,38 +30,27 @@ export class ManualTimers implements GateTimers {
   }
 }
 
-export interface Heard {
-  readonly kind: string;
-  readonly [field: string]: unknown;
-}
-
 export interface RawOptions {
   readonly caller?: CallerContext;
   readonly service?: AskedService;
 }
 
-export class RawChild {
+export class RawChild extends RawEnd {
   readonly timers = new ManualTimers();
   readonly children = new Children();
   readonly session: GateSession;
-  readonly socket: Socket;
-  readonly heard: Heard[] = [];
   readonly faults: GateFault[] = [];
   /** What the node of the session says of itself. */
   readonly #says = { isLive: true, revision: 0 };
-  #received = Buffer.alloc(0);
-  #n = 0;
 
   private constructor(fixture: Fixture, near: Socket, far: Socket, options: RawOptions) {
-    this.socket = far;
+    super(far);
     this.#says.revision = fixture.service.revision;
     const node = this.#node(fixture, options.service ?? fixture.service);
     this.session = new GateSession(node, near, options.caller ?? callerOf(), {
       onClosed: (fault) => this.faults.push(fault),
     });
     this.children.add(this.session);
-    far.on("error", () => undefined);
-    far.on("data", (chunk: Buffer) => this.#take(chunk));
   }
 
   static async open(fixture: Fixture, options: RawOptions = {}): Promise<RawChild> {
@@ -109,56 +99,9 @@ export class RawChild {
     this.#says.isLive = isLive;
   }
 
-  bytes(bytes: Uint8Array): void {
-    this.socket.write(bytes);
-  }
-
-  /** A whole frame, with the next number unless the fields say otherwise. */
-  say(fields: object): void {
-    this.bytes(frameOf({ n: ++this.#n, ...fields }));
-  }
-
-  async greet(): Promise<void> {
-    this.say({ kind: "hello", protocol: bounds.PROTOCOL_VERSION });
-    const snapshot = await this.next("snapshot");
-    this.say({ kind: "confirm", revision: snapshot["revision"] });
-    this.beats(1);
-    await this.next("heartbeat");
-  }
-
-  beats(beat: number): void {
-    this.say({ kind: "heartbeat", beat });
-  }
-
-  /** The first message of this kind that was not asked for yet. */
-  async next(kind: string): Promise<Heard> {
-    for (;;) {
-      const index = this.heard.findIndex((message) => message.kind === kind);
-      if (index >= 0) return this.heard.splice(index, 1)[0] as Heard;
-      await once(this.socket, "data");
-    }
-  }
-
   /** The code that the session was ended with. */
   async ended(): Promise<string | undefined> {
     if (!this.socket.closed) await once(this.socket, "close");
     return this.faults[0]?.code;
   }
-
-  #take(chunk: Buffer): void {
-    this.#received = Buffer.concat([this.#received, chunk]);
-    while (this.#received.length >= 4) {
-      const end = 4 + this.#received.readUInt32BE(0);
-      if (this.#received.length < end) return;
-      this.heard.push(JSON.parse(this.#received.toString("utf8", 4, end)) as Heard);
-      this.#received = this.#received.subarray(end);
-    }
-  }
-}
-
-export function frameOf(value: unknown): Buffer {
-  const body = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
-  const header = Buffer.alloc(4);
-  header.writeUInt32BE(body.length);
-  return Buffer.concat([header, body]);
 }

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPostgresEngine } from "../postgres/postgres-engine.ts";
-import { openSqliteEngine } from "../sqlite/sqlite-engine.ts";
+import { type SqliteConnection, connect } from "../sqlite/driver.ts";
+import { type SqliteEngine, openSqliteEngine } from "../sqlite/sqlite-engine.ts";
 import { type PostgresServer, startPostgres } from "../testing/postgres-server.ts";
 import { newEvent } from "../testing/sample-rows.ts";
 import type { Engine } from "./engine.ts";
@@ -28,23 +29,29 @@ const SEARCHES = {
 
 let server: PostgresServer;
 let folder: string;
-const engines: Partial<Record<"sqlite" | "postgres", Engine>> = {};
+let engines: { readonly sqlite: SqliteEngine; readonly postgres: Engine };
+let copy: SqliteConnection;
 
 beforeAll(async () => {
   server = await startPostgres();
   folder = mkdtempSync(join(tmpdir(), "sp-index-"));
   const options = { ownerWaitMs: 0, waitMs: 1000, version: "test" };
-  engines.sqlite = await openSqliteEngine(join(folder, "store.db"), options);
   const url = await server.makeDatabase();
-  engines.postgres = openPostgresEngine({
-    url,
-    connectionsMax: 2,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 5000,
-  });
+  engines = {
+    sqlite: await openSqliteEngine(join(folder, "store.db"), options),
+    postgres: openPostgresEngine({
+      url,
+      connectionsMax: 2,
+      connectTimeoutMs: 5000,
+      statementTimeoutMs: 5000,
+    }),
+  };
   for (const engine of Object.values(engines)) await fill(engine);
+  await engines.sqlite.copyTo(join(folder, "copy.db"));
+  copy = connect(join(folder, "copy.db"));
 });
 afterAll(async () => {
+  copy.close();
   for (const engine of Object.values(engines)) await engine.close();
   rmSync(folder, { recursive: true, force: true });
   await server.stop();
@@ -74,12 +81,16 @@ async function fill(engine: Engine): Promise<void> {
   await session.commit();
 }
 
-async function planOf(engine: Engine, where: string): Promise<string> {
+/**
+ * WHY: SQLite is asked on a copy. It holds an `explain` for running until it is reset, which libsql leaves out, and a
+ * connection with a running statement cannot give its lock back when the store is closed.
+ */
+async function planOf(kind: keyof typeof engines, where: string): Promise<string> {
   const query = `select * from "event" where ${where} order by "time_ms" desc, "node" desc, "seq" desc limit 50`;
-  const session = await engine.begin("write");
+  if (kind === "sqlite") return JSON.stringify(copy.run(`explain query plan ${query}`).rows);
+  const session = await engines.postgres.begin("write");
   try {
-    const explain = engine.kind === "sqlite" ? "explain query plan" : "explain";
-    return JSON.stringify((await session.execute(`${explain} ${query}`, [])).rows);
+    return JSON.stringify((await session.execute(`explain ${query}`, [])).rows);
   } finally {
     await session.commit();
   }
@@ -87,11 +98,11 @@ async function planOf(engine: Engine, where: string): Promise<string> {
 
 describe.each(["sqlite", "postgres"] as const)("a search of the log on %s", (kind) => {
   test.each(Object.entries(SEARCHES))("is served by %s", async (index, where) => {
-    expect(await planOf(engines[kind] as Engine, where)).toContain(index);
+    expect(await planOf(kind, where)).toContain(index);
   });
 
   test("by a target longer than a key of an index may be is possible", async () => {
-    const store = new SqlStore(engines[kind] as Engine);
+    const store = new SqlStore(engines[kind]);
     const target = `/${"long-name/".repeat(800)}x`;
     await store.transaction((tx) => tx.events.append([newEvent("n-9", 1, { target })]));
     const { rows } = await store.read((tx) => tx.events.search({ target }, { limit: 5 }));
