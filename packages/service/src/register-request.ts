@@ -65,7 +65,10 @@ export async function registerRequest(parts: NodeParts, registration: Registrati
   const registered = await parts.repeated.through(
     [...fields, organizationId, userId, sessionKey],
     registration.revision,
-    async () => (await findPending(parts, registration)) ?? writeRequest(parts, registration),
+    // WHY: most of what is asked for the first time is not pending, and a look before the write would be for nothing.
+    async (seen) =>
+      (seen === "lately" ? await findPending(parts, registration) : null) ??
+      writeRequest(parts, registration),
   );
   if (registered.kind === "registered" && !registered.isNew) {
     const violations: UnchainedEvent[] = [];
@@ -117,10 +120,11 @@ async function writeRequest(parts: NodeParts, registration: Registration): Promi
       return registeredAs(pending, continuationId, { isNew: false });
     }
     if ((await tx.requests.countPending(subject)) >= parts.limits.pendingMax) return { kind: "limited" };
-    if (!(await tx.requests.insert(newRequest(parts, registration, ids.request)))) return { kind: "stale" };
-    const row = (await tx.requests.get(ids.request)) as RequestRow;
+    const made = newRequest(parts, registration, ids.request);
+    if (!(await tx.requests.insert(made))) return { kind: "stale" };
+    const row: RequestRow = { ...made, ...AS_MADE, lastSeenMs: made.firstSeenMs };
     const continuationId = await addContinuation(parts, tx, registration, row, ids.continuation);
-    const continuations = await tx.continuations.listOf(row.id);
+    const continuations = continuationId === null ? [] : await tx.continuations.listOf(row.id);
     const shown = requestRecord(row, continuations, parts);
     const facts = actionFacts(caller, registration.context, parts.live.facts);
     const { decision } = registration.answer(row.id);
@@ -129,6 +133,16 @@ async function writeRequest(parts: NodeParts, registration: Registration): Promi
     return registeredAs(row, continuationId, { isNew: true });
   });
 }
+
+/** What the store says of a request that was just made. */
+const AS_MADE = {
+  status: "pending",
+  count: 1,
+  decidedBy: null,
+  decidedAtMs: null,
+  decisionReason: null,
+  approvalId: null,
+} as const;
 
 function registeredAs(
   { id, expiresAtMs }: RequestRow,

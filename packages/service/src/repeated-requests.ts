@@ -34,7 +34,9 @@ const KNOWN_MAX = 10_000;
 
 export class RepeatedRequests {
   readonly #options: RepeatedRequestsOptions;
-  readonly #known = new NestedMap<Known>();
+  #known = new NestedMap<Known>();
+  /** What was known a while ago. */
+  #former = new NestedMap<Known>();
   /** By request: repeats that are not written yet. */
   #owed = new Map<string, Owed>();
   #writing: Promise<void> = Promise.resolve();
@@ -45,11 +47,11 @@ export class RepeatedRequests {
     this.#options = options;
   }
 
-  /** `register` is asked where nobody has asked it at this revision a moment ago. */
+  /** `register` is asked where nobody has asked it at this revision a moment ago, and told whether anybody has lately. */
   async through(
     identity: readonly Field[],
     revision: number,
-    register: () => Promise<Registered>,
+    register: (seen: "lately" | "not_lately") => Promise<Registered>,
   ): Promise<Registered> {
     let tried: Known | undefined;
     for (
@@ -61,7 +63,8 @@ export class RepeatedRequests {
       if (repeated !== null) return repeated;
       tried = known;
     }
-    const registered = register();
+    const isLately = this.#known.get(identity) !== undefined || this.#former.get(identity) !== undefined;
+    const registered = register(isLately ? "lately" : "not_lately");
     if (this.#known.size < KNOWN_MAX) {
       this.#known.set(identity, { revision, registered });
       this.#forgetSoon();
@@ -137,7 +140,10 @@ export class RepeatedRequests {
     if (this.#closed || this.#timer !== null) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#known.clear();
+      this.#former = this.#known;
+      this.#known = new NestedMap();
+      // WHY: what was known goes after a second while, also where nothing more is asked.
+      if (this.#former.size > 0) this.#forgetSoon();
       this.flush().catch((error: unknown) => {
         this.#options.faulted(error);
         this.#forgetSoon();

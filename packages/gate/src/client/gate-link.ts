@@ -170,9 +170,10 @@ export class GateLink {
     const resolve = this.#open.get(id);
     // WHY: an answer that nobody asked for, or a second one, could be meant for another question.
     if (resolve === undefined) throw new GateFault("duplicate_id");
-    this.#open.delete(id);
     const parsed = externalAccessCheckWire.parse(check);
+    // INVARIANT: still open, so that the end of the connection answers it.
     if (!parsed.ok) throw new GateFault("unknown_message", "check");
+    this.#open.delete(id);
     resolve(JSON.stringify(parsed.value));
   }
 

@@ -71,8 +71,8 @@ export class GateChannel<In extends Message, Out extends Message> {
     let frame: Uint8Array;
     try {
       frame = encodeFrame(this.#writer.write(message), outboundBytesMax);
-    } catch (error) {
-      this.close(asFault(error));
+    } catch {
+      this.close(new GateFault("unsendable"));
       return;
     }
     // INVARIANT: holds this much and one frame at most.

@@ -12,6 +12,7 @@ export const GATE_FAULTS = Object.freeze({
   wrong_version: "the two sides speak different versions of the gate: install one version",
   slow_reader: "the other side does not read what it asked for",
   refused_facts: "the facts were refused by the policy",
+  unsendable: "a message is longer than the other side takes",
   no_hello: "no hello came in time",
   closed: "the other side closed the gate",
 } as const);

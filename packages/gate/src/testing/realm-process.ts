@@ -111,7 +111,8 @@ function control(replace: () => { restore(): void }): object {
   const tampering = replace();
   for (let index = 0; index < questions.length; index++) {
     const active = after[(QUESTIONS[index] as (typeof QUESTIONS)[number]).context] as ActiveContext;
-    second[index] = decide(active, questions[index] as Question).code;
+    asked = questions[index] as Question;
+    second[index] = decide(active, asked).code;
   }
   tampering.restore();
   const opened = second.filter(
@@ -120,10 +121,13 @@ function control(replace: () => { restore(): void }): object {
   return { changed: second.filter((code, index) => code !== first[index]).length, opened: opened.length };
 }
 
+/** What the attacker asks at the moment; it knows that much of its own call. */
+let asked: Question | undefined;
+
 function replaceMapGet(): { restore(): void } {
   const original = Map.prototype.get;
-  const forged = Object.freeze({ code: "allowed_rule", allowed: true }) as unknown as Verdict;
-  Map.prototype.get = () => forged;
+  const verdict = Object.freeze({ code: "allowed_rule", allowed: true }) as unknown as Verdict;
+  Map.prototype.get = () => ({ access: asked?.access, ask: asked?.ask, verdict });
   return { restore: () => void (Map.prototype.get = original) };
 }
 

@@ -14,10 +14,10 @@ import {
   socketPair,
 } from "../testing/gate-fixture.ts";
 import { type Heard, RawEnd, frameOf } from "../testing/raw-end.ts";
-import { READER, callerOf, receive } from "../testing/service-fixture.ts";
+import { READER, callerOf } from "../testing/service-fixture.ts";
 import { contextTexts } from "./child-facts.ts";
 
-const network = (target: string) => ({ resourceType: "network", operation: "receive", target });
+const network = (target: string) => ({ resourceType: "network", operation: "receive", target }) as const;
 const DECLARED = network("https://declared.example.com/a");
 const APPROVED = network("https://approved.example.com/a");
 const UNKNOWN = network("https://unknown.example.com/a");
@@ -42,12 +42,15 @@ const CHANGES: readonly Change[] = [
     approval: {
       id: "approval-1",
       subject: READER,
-      access: receive(APPROVED.target),
+      ...APPROVED,
       match: "exact",
-      session: null,
+      scope: "permanent",
+      organizationId: null,
+      userId: null,
+      sessionKey: null,
       expiresAtMs: null,
-      maxUses: null,
-    } as unknown as Extract<Change, { readonly kind: "approval_set" }>["approval"],
+      usesLeft: null,
+    },
   },
 ];
 const context = contextTexts(

@@ -55,8 +55,16 @@ export class RawEnd {
     for (;;) {
       const index = this.heard.findIndex((message) => message.kind === kind);
       if (index >= 0) return this.heard.splice(index, 1)[0] as Heard;
-      await once(this.socket, "data");
+      await this.#more(kind);
     }
+  }
+
+  async #more(kind: string): Promise<void> {
+    if (this.socket.destroyed) throw new Error(`the other side closed before \`${kind}\` came`);
+    const waiting = new AbortController();
+    const { signal } = waiting;
+    await Promise.race([once(this.socket, "data", { signal }), once(this.socket, "close", { signal })]);
+    waiting.abort();
   }
 
   #take(chunk: Buffer): void {
