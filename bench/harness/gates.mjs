@@ -38,5 +38,18 @@ export function judge(gates, findings, isQuick) {
   });
 }
 
+/**
+ * The better of several runs, gate by gate: a machine that does other work as well makes figures worse, never better.
+ * @param {readonly (readonly Outcome[])[]} runs @returns {Outcome[]}
+ */
+export function best([first = [], ...others]) {
+  return first.map((outcome, index) => {
+    const candidates = [outcome, ...others.map((run) => /** @type {Outcome} */ (run[index]))];
+    const measured = candidates.filter(({ value }) => value !== null && !Number.isNaN(value));
+    const sign = outcome.bound === "at least" ? -1 : 1;
+    return measured.toSorted((a, b) => sign * (Number(a.value) - Number(b.value)))[0] ?? outcome;
+  });
+}
+
 /** @param {readonly Outcome[]} outcomes */
 export const allHold = (outcomes) => outcomes.every(({ ok }) => ok !== false);
