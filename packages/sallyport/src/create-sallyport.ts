@@ -1,0 +1,125 @@
+/**
+ * Embedded use in one call: a store in a data folder, the service on it, the registry and the runtime over both.
+ * Trusts the host that calls it; the data folder is closed to every subject by built-in denies.
+ */
+import { randomInt } from "node:crypto";
+import { type ManifestVariable, type Subject, whatwgUrl } from "@sallyport/contract";
+import {
+  type RegistryEvent,
+  type Runtime,
+  type RuntimePorts,
+  type Sdk,
+  SubjectRegistry,
+  createRuntime,
+} from "@sallyport/runtime";
+import { AccessService, type AccessServiceOptions, ActionRegistry, checkpointFile } from "@sallyport/service";
+import { openSqliteStore } from "@sallyport/store/sqlite";
+import { type DataFolder, openDataFolder } from "./data-folder.ts";
+
+/** What the host may decide about the service. */
+type ServiceChoices = Pick<
+  AccessServiceOptions,
+  | "authorityNames"
+  | "classifier"
+  | "hook"
+  | "limits"
+  | "onFault"
+  | "onNetworkAllowed"
+  | "rate"
+  | "runsResumes"
+  | "setup"
+  | "strictAudit"
+  | "telemetry"
+>;
+
+export interface SallyportOptions extends ServiceChoices {
+  /** Made where it does not exist; its owner's alone. */
+  readonly dataFolder: string;
+  /** The folders behind `${workspace}`, `${data}`, `${tmp}` and `${home}`. */
+  readonly variables?: { readonly [V in ManifestVariable]?: string | undefined } | undefined;
+  /** Ports on which the host serves Sallyport's API; closed to every subject. */
+  readonly apiPorts?: readonly number[] | undefined;
+  readonly installerHosts?: readonly string[] | undefined;
+  readonly onRegistryEvent?: ((event: RegistryEvent) => void) | undefined;
+  readonly ports?: Pick<RuntimePorts, "resolver" | "nowMs"> | undefined;
+  /** Where signed checkpoints go; a file in the data folder unless said. */
+  readonly checkpointFile?: string | undefined;
+}
+
+export interface Sallyport {
+  readonly runtime: Runtime;
+  readonly registry: SubjectRegistry;
+  /** For guarded code. */
+  readonly sdk: Sdk;
+  /** For the host: rules, modes, lists, the audit trail. */
+  readonly service: AccessService;
+  close(): Promise<void>;
+}
+
+export async function createSallyport(options: SallyportOptions): Promise<Sallyport> {
+  const data = await openDataFolder(options.dataFolder);
+  const store = await openSqliteStore({ path: data.storeFile });
+  try {
+    const actions = new ActionRegistry((subject) => moduleNameOf(registry, subject));
+    const service = new AccessService({
+      ...serviceOptions(options, data),
+      store,
+      actions,
+      enterCaller: (caller, work) => runtime.enterResume(caller, work),
+    });
+    const registry = new SubjectRegistry({
+      parseUrl: whatwgUrl,
+      variables: options.variables ?? {},
+      installerHosts: options.installerHosts,
+      apply: (change) => service.applyHost(change),
+      onEvent: options.onRegistryEvent,
+    });
+    const runtime = createRuntime({
+      policy: service,
+      registry,
+      ports: {
+        ...options.ports,
+        registerAction: (action) => actions.register(action),
+        attachChild: (socket, caller) => service.gate.attachChild(socket, caller),
+        recordRefusal: async (caller, verb) => {
+          // WHY: the service says no before it looks at anything, and puts it on record.
+          await service[verb](caller, { requestId: "", digest: "" });
+        },
+      },
+    });
+    await service.start();
+    const close = async (): Promise<void> => {
+      runtime.close();
+      await service.stop();
+      await store.close();
+    };
+    return Object.freeze({ runtime, registry, sdk: runtime.sdk, service, close });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+const SEED_END = 2 ** 32;
+
+function serviceOptions(options: SallyportOptions, data: DataFolder) {
+  const { dataFolder: _folder, variables: _variables, apiPorts = [], ...choices } = options;
+  const { installerHosts: _hosts, onRegistryEvent: _event, ports: _ports, ...service } = choices;
+  return {
+    ...service,
+    nodeId: "embedded",
+    seed: [randomInt(SEED_END), randomInt(SEED_END)] as const,
+    parseUrl: whatwgUrl,
+    keyRing: () => data.keyRing,
+    maskingKey: data.maskingKey,
+    ownPlaces: { folders: [data.folder], sockets: [], apiPorts, apiHosts: [] },
+    checkpoints: {
+      signer: data.signer,
+      exportTo: checkpointFile(options.checkpointFile ?? data.checkpointFile),
+    },
+  };
+}
+
+function moduleNameOf(registry: SubjectRegistry, subject: Subject): string | undefined {
+  return registry.moduleOf(subject)?.name;
+}
