@@ -9,6 +9,7 @@ import { TokenBuckets } from "./limits/token-bucket.ts";
 import { LiveSnapshot } from "./live-snapshot.ts";
 import { randomId, systemClock } from "./node-clock.ts";
 import { DEFAULT_LIMITS, type NodeParts } from "./node-parts.ts";
+import { Confirmations } from "./propagation.ts";
 import { RepeatBook } from "./repeat-book.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { Telemetry } from "./telemetry.ts";
@@ -34,6 +35,17 @@ export function composeNode(options: AccessServiceOptions, jobsMade: () => void)
       ? null
       : new CheckpointWriter({ ...options.checkpoints, store, nodeId, clock, audit, faulted });
   const rate = options.rate ?? { burst: 30, perSecond: 1 };
+  const live = new LiveSnapshot({
+    store,
+    confirmable: (revision) => children.confirmable(revision),
+    nodeId,
+    clock,
+    seed,
+    parseUrl,
+    hostFacts,
+    leaseMs,
+    beatMs,
+  });
   return {
     store,
     nodeId,
@@ -45,17 +57,8 @@ export function composeNode(options: AccessServiceOptions, jobsMade: () => void)
     actions,
     keyRing,
     children,
-    live: new LiveSnapshot({
-      store,
-      confirmable: (revision) => children.confirmable(revision),
-      nodeId,
-      clock,
-      seed,
-      parseUrl,
-      hostFacts,
-      leaseMs,
-      beatMs,
-    }),
+    live,
+    confirmations: new Confirmations({ store, nodeId, leaseMs: live.leaseMs }),
     audit,
     checkpoints,
     telemetry,

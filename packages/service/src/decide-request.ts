@@ -25,7 +25,6 @@ import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
 import { actorOf, personJson, policyEvent } from "./policy-event.ts";
 import { approvalJson, approvalRecord, denialJson, denialRecord, tupleOf } from "./policy-rows.ts";
-import { awaitConfirmations } from "./propagation.ts";
 import { requireAuthority } from "./require-authority.ts";
 import { type Settling, settleRequest } from "./settle-requests.ts";
 import { ruleJson } from "./rule-row.ts";
@@ -105,10 +104,10 @@ async function announce(
 }
 
 export async function confirmed(parts: NodeParts, revision: number): Promise<void> {
-  const { store, nodeId, live, children } = parts;
+  const { live, children, confirmations } = parts;
   await children.atLeast(revision);
   try {
-    await awaitConfirmations(revision, { store, nodeId, leaseMs: live.leaseMs });
+    await confirmations.atLeast(revision);
   } catch (error) {
     parts.faulted(error);
     // INVARIANT: nobody can be asked, but after this long every node and child has heard or has lost its lease.

@@ -10,6 +10,7 @@ import { changedFacts } from "./change-body.ts";
 import { type HostChange, HostFacts } from "./host-facts.ts";
 import { type CurrentFact, HeldFacts, readFact } from "./held-facts.ts";
 import type { NodeClock } from "./node-clock.ts";
+import { SharedRun } from "./shared-run.ts";
 
 export interface LiveSnapshotOptions extends SnapshotOptions {
   readonly store: AccessStore;
@@ -39,8 +40,9 @@ export class LiveSnapshot {
   #known = 0;
   #leaseEndMs = Number.NEGATIVE_INFINITY;
   #running = false;
-  #moving: Promise<void> | null = null;
-  #next: Promise<void> | null = null;
+  readonly #catchingUp = new SharedRun(() => this.#move());
+  /** WHY shared: changes that come close together are confirmed together. */
+  readonly #beating = new SharedRun(() => this.#renew());
   #isHinted = false;
   #timer: NodeJS.Timeout | null = null;
   #unlisten: () => void = () => undefined;
@@ -98,7 +100,7 @@ export class LiveSnapshot {
     this.#running = false;
     this.#unlisten();
     if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#moving?.catch(() => undefined);
+    await this.#catchingUp.idle();
     const { store, nodeId } = this.#options;
     await store.transaction((tx) => tx.nodes.remove(nodeId)).catch(() => undefined);
   }
@@ -126,23 +128,8 @@ export class LiveSnapshot {
     while (this.#revision < revision) await this.catchUp();
   }
 
-  /** One at a time; those who come while one runs share the next one, which sees all that they have seen. */
   catchUp(): Promise<void> {
-    if (this.#moving === null) return this.#begin();
-    this.#next ??= this.#moving
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = null;
-        return this.#begin();
-      });
-    return this.#next;
-  }
-
-  #begin(): Promise<void> {
-    this.#moving = this.#move().finally(() => {
-      this.#moving = null;
-    });
-    return this.#moving;
+    return this.#catchingUp.run();
   }
 
   async #move(): Promise<void> {
@@ -211,7 +198,11 @@ export class LiveSnapshot {
    * Renews the lease. The lease is counted from before the store was asked, so that it always ends here before it
    * ends there.
    */
-  async beat(): Promise<void> {
+  beat(): Promise<void> {
+    return this.#beating.run();
+  }
+
+  async #renew(): Promise<void> {
     const { store, nodeId, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     await this.catchUp();

@@ -13,6 +13,7 @@ import type { CheckpointWriter } from "./checkpoint-writer.ts";
 import type { LiveSnapshot } from "./live-snapshot.ts";
 import type { NewId, NodeClock } from "./node-clock.ts";
 import type { KeyRing } from "./seal/key-ring.ts";
+import type { Confirmations } from "./propagation.ts";
 import type { RepeatBook } from "./repeat-book.ts";
 import type { RepeatedRequests } from "./repeated-requests.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -83,6 +84,8 @@ export interface NodeParts {
   readonly parseUrl: UrlParser;
   readonly maskingKey: Uint8Array;
   readonly live: LiveSnapshot;
+  /** Of the other nodes. */
+  readonly confirmations: Confirmations;
   /** Guarded processes that hold facts of this node. */
   readonly children: Children;
   readonly audit: AuditLog;
