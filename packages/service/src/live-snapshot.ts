@@ -27,7 +27,6 @@ export interface LiveSnapshotOptions extends SnapshotOptions {
 }
 
 const CHANGES_LIMIT = 500;
-const FRESH_ROUNDS_MAX = 16;
 
 export class LiveSnapshot {
   readonly leaseMs: number;
@@ -38,6 +37,8 @@ export class LiveSnapshot {
   #revision = -1;
   /** The newest revision that somebody spoke of. */
   #known = 0;
+  /** A revision of this node's own making that it could not take: it is acknowledged, and must not be missing here. */
+  #missing = 0;
   #leaseEndMs = Number.NEGATIVE_INFINITY;
   #running = false;
   readonly #catchingUp = new SharedRun(() => this.#move());
@@ -67,22 +68,19 @@ export class LiveSnapshot {
     return this.#revision;
   }
 
-  /** INVARIANT: judged at the moment of use; a lease that ran out a moment ago is over. */
+  /**
+   * WHY a newer revision that is only known of does not matter: whoever made it waits until this node has confirmed it,
+   * or its lease is over.
+   * INVARIANT: judged at the moment of use; a lease that ran out a moment ago is over.
+   */
   get live(): boolean {
-    if (!this.#running || !this.#held.sound || this.#revision < this.#known) return false;
+    if (!this.#running || !this.#held.sound || this.#revision < this.#missing) return false;
     return this.#options.clock.monotonicMs() < this.#leaseEndMs;
   }
 
-  /** Catches up where a newer revision is known of. Where that fails the view is not live, and says so. */
+  /** Catches up where a newer revision is known of. Where that fails the view stays what it is, as long as its lease lasts. */
   async fresh(): Promise<void> {
-    // WHY again: others may have gone on meanwhile, and a check that they overtook is not for that unavailable.
-    for (let round = 0; round < FRESH_ROUNDS_MAX && this.#revision < this.#known; round++) {
-      const isRead = await this.catchUp().then(
-        () => true,
-        () => false,
-      );
-      if (!isRead) return;
-    }
+    if (this.#revision < this.#known) await this.catchUp().catch(() => undefined);
   }
 
   async start(): Promise<void> {
@@ -125,7 +123,12 @@ export class LiveSnapshot {
   /** Resolves once the view holds this revision; rejects where the store cannot be read. */
   async atLeast(revision: number): Promise<void> {
     this.#known = Math.max(this.#known, revision);
-    while (this.#revision < revision) await this.catchUp();
+    try {
+      while (this.#revision < revision) await this.catchUp();
+    } catch (error) {
+      this.#missing = Math.max(this.#missing, revision);
+      throw error;
+    }
   }
 
   catchUp(): Promise<void> {
