@@ -190,7 +190,10 @@ describe("a guarded process that asks synchronously", () => {
   it("whose worker was killed has no approvals and keeps the allowlist", async () => {
     const { child } = await start("sync");
     await approve();
+    const asking = child.run("check", network("https://other.example.com/a"), { waitMs: 600_000 });
+    await expect.poll(async () => (await fixture.service.list.requests(adminOf())).rows.length).toBe(1);
     await child.run("kill_worker");
+    expect(await asking).toMatchObject({ code: "unavailable", allowed: false });
     expect(await child.run("check_sync", UNKNOWN)).toMatchObject({ code: "unavailable" });
     expect(await child.run("check", UNKNOWN)).toMatchObject({ code: "unavailable" });
     expect(await child.run("check_sync", DECLARED)).toMatchObject({ code: "allowed_sandbox" });

@@ -285,7 +285,7 @@ describe("a child", () => {
     expect(child.children.count).toBe(0);
   });
 
-  it("is not renewed while it has not confirmed, and is fenced by its last lease", async () => {
+  it("that beats and does not confirm is renewed for one lease more, and is fenced by its last one", async () => {
     const child = await greeted();
     expect(child.session.isFenced).toBe(false);
     await fixture.service.approvePermanently(adminOf(), {
@@ -294,10 +294,16 @@ describe("a child", () => {
     });
     child.moveTo(1);
     child.beats(2);
+    expect(await child.next("heartbeat")).toMatchObject({ live: true });
+    child.timers.advance(bounds.LEASE_MS - 1);
+    child.beats(3);
+    expect(await child.next("heartbeat")).toMatchObject({ live: true });
+    child.timers.advance(1);
+    child.beats(4);
     expect(await child.next("heartbeat")).toMatchObject({ live: false });
     let heard = false;
     const waiting = child.children.atLeast(1).then(() => (heard = true));
-    child.timers.advance(bounds.LEASE_MS - 1);
+    child.timers.advance(bounds.LEASE_MS - 2);
     await Promise.resolve();
     expect(heard).toBe(false);
     expect(child.children.confirmable(1)).toBe(0);

@@ -2,7 +2,8 @@
  * One child at its socket: greets it, keeps its facts current, renews its lease.
  * Trusts the host for the caller that was bound to the socket; nothing that the child says. A child that breaks the
  * protocol is cut off, and what it holds counts until its last lease has run out.
- * INVARIANT: the lease is renewed only while the child has confirmed everything that this node knows.
+ * INVARIANT: the lease of a child that is behind is renewed for one lease more at most, until it has caught up with what
+ * it was behind: a child can neither hold a revocation up for long, nor lose its lease because others change much.
  */
 import type { Duplex } from "node:stream";
 import {
@@ -49,6 +50,8 @@ export class GateSession implements Child {
   #held = -1;
   #confirmed = -1;
   #lastBeat = 0;
+  /** Since when it is behind, and what it has to reach. */
+  #behind: { readonly sinceMs: number; readonly revision: number } | null = null;
   #leaseEndMs = Number.NEGATIVE_INFINITY;
 
   constructor(node: GateNode, socket: Duplex, caller: CallerContext, options: ChildOptions) {
@@ -198,9 +201,13 @@ export class GateSession implements Child {
     if (beat !== this.#lastBeat + 1) throw new GateFault("out_of_state");
     this.#lastBeat = beat;
     const { isLive, revision, clock, leaseMs } = this.#node;
-    const isCurrent = isLive && this.#state === "open" && this.reached >= revision;
-    if (isCurrent) this.#leaseEndMs = clock.monotonicMs() + leaseMs;
-    this.#channel.send({ kind: "heartbeat", beat, live: isCurrent });
+    const nowMs = clock.monotonicMs();
+    if (this.#behind !== null && this.reached >= this.#behind.revision) this.#behind = null;
+    if (this.reached < revision) this.#behind ??= { sinceMs: nowMs, revision };
+    const isInTime = this.#behind === null || nowMs - this.#behind.sinceMs < leaseMs;
+    const isRenewed = isLive && this.#state === "open" && isInTime;
+    if (isRenewed) this.#leaseEndMs = nowMs + leaseMs;
+    this.#channel.send({ kind: "heartbeat", beat, live: isRenewed });
   }
 
   #closed(fault: GateFault, by: "self" | "peer"): void {
