@@ -26,6 +26,8 @@ const project = (name: string, include: readonly string[]) => ({
     isolate: !PURE.has(name),
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // WHY: waiting is for something that comes; how long it takes is the machine's affair.
+    expect: { poll: { timeout: 30_000 } },
   },
 });
 

@@ -12,8 +12,7 @@ import { Entering, isHostCode } from "./entering.ts";
 import type { SubjectRegistry } from "./registry/subject-registry.ts";
 import type { ContextOptions, OneOffUrl, RunOptions } from "./run-options.ts";
 import { type Action, type ActionHandler, hostAction } from "./sdk/actions.ts";
-import type { DecisionVerb } from "./sdk/decision-input.ts";
-import type { HostAction, SdkGround } from "./sdk/sdk-ground.ts";
+import type { DecisionVerb, HostAction, SdkGround } from "./sdk/sdk-ground.ts";
 import { type Sdk, type SubjectInput, createSdk, subjectOf } from "./sdk/sdk.ts";
 import { type ReachPorts, targetPorts } from "./target-ports.ts";
 

@@ -93,11 +93,11 @@ export class Entering {
   }
 
   /** A URL for one call of the active subject, which stays. */
-  oneOff<R>({ url, operation }: OneOffUrl, fn: () => R): R {
+  oneOff<R>(given: OneOffUrl, fn: () => R): R {
     const outer = this.#keeper.current();
     const caller = this.caller();
     if (caller.frames.length === 0) throw new TypeError("nobody acts: enter a subject with `runtime.run`");
-    const opened = this.#registry.oneOff(String(url), operation);
+    const opened = this.#registry.oneOff(String(given.url), ownField(given, "operation"));
     if (!opened.ok) throw new SubjectRefusedError(opened);
     return guardedBy(opened.end, () => {
       // WHY: a made-up frame passes only where all frames do, up to the one that the host entered.
@@ -152,8 +152,8 @@ export class Entering {
     return entry;
   }
 
-  #withOneOff({ frame, leave }: Frame, { url, operation }: OneOffUrl): Frame {
-    const opened = this.#registry.oneOff(String(url), operation);
+  #withOneOff({ frame, leave }: Frame, given: OneOffUrl): Frame {
+    const opened = this.#registry.oneOff(String(given.url), ownField(given, "operation"));
     if (!opened.ok) {
       leave();
       throw new SubjectRefusedError(opened);

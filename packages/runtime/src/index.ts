@@ -38,7 +38,6 @@ export type {
   DecidedSubject,
   DecisionInput,
   DecisionOptions,
-  DecisionVerb,
   SessionOptions,
 } from "./sdk/decision-input.ts";
 export type { SdkPermission } from "./sdk/permission.ts";
@@ -52,7 +51,7 @@ export type {
   WaitInput,
 } from "./sdk/plain-access.ts";
 export type { SdkSandbox } from "./sdk/sandbox.ts";
-export type { HostAction } from "./sdk/sdk-ground.ts";
+export type { DecisionVerb, HostAction } from "./sdk/sdk-ground.ts";
 export type { Sdk, SubjectInput } from "./sdk/sdk.ts";
 export type { AttachChild, ChildSpawnOptions } from "./children/spawn-child.ts";
 export type { ChildWorkerOptions } from "./children/start-worker.ts";

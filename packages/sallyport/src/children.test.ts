@@ -2,13 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  type GatedPrograms,
-  buildPrograms,
-  childAnswers,
-  inParallel,
-  workerAnswers,
-} from "./testing/gated-children.ts";
+import { type GatedPrograms, buildPrograms, childAnswers, workerAnswers } from "./testing/gated-children.ts";
 import {
   ADMIN,
   BANK,
@@ -18,7 +12,6 @@ import {
   MEMBER,
   TOOL,
   adminCaller,
-  entry,
   openFixture,
 } from "./testing/sallyport-fixture.ts";
 
@@ -37,22 +30,22 @@ afterEach(() => fixture.close());
 describe.each([
   [
     "child",
-    (task: object, who: object = TOOL) =>
+    (task: object, who: object) =>
       fixture.runtime.run(who as never, MEMBER, () => childAnswers(fixture.runtime, programs, task).answers),
   ],
   [
     "worker",
-    (task: object, who: object = TOOL) =>
+    (task: object, who: object) =>
       fixture.runtime.run(who as never, MEMBER, () => workerAnswers(fixture.runtime, programs, task)),
   ],
 ])("a %s", (_, start) => {
   it("has the rules of its subject, and no variable of the gate", async () => {
-    const { codes, gateVariable } = await start({ targets: [DECLARED, UNKNOWN] });
+    const { codes, gateVariable } = await start({ targets: [DECLARED, UNKNOWN] }, TOOL);
     expect([codes, gateVariable]).toEqual([["allowed_sandbox", "approval_required"], false]);
   });
 
   it("waits for a person, and goes on", async () => {
-    const answers = start({ waitsFor: UNKNOWN });
+    const answers = start({ waitsFor: UNKNOWN }, TOOL);
     const [request] = await pending();
     const by = await fixture.shown(request?.id);
     expect(request).toMatchObject({
@@ -66,7 +59,7 @@ describe.each([
 
   it("cannot approve, and cannot read Sallyport's own files", async () => {
     const file = join(fixture.dataFolder, "key-ring.json");
-    expect(await start({ approves: true, file })).toMatchObject({
+    expect(await start({ approves: true, file }, TOOL)).toMatchObject({
       approval: "PermissionError",
       file: "ExternalAccessError",
     });
@@ -78,7 +71,7 @@ describe.each([
   });
 
   it("gains nothing by a claimed subject", async () => {
-    const { codes } = await start({ claim: BANK, targets: [DECLARED, "https://bank.example.com/"] });
+    const { codes } = await start({ claim: BANK, targets: [DECLARED, "https://bank.example.com/"] }, TOOL);
     expect(codes).toEqual(["approval_required", "approval_required"]);
   });
 });
@@ -136,38 +129,6 @@ describe("a child", () => {
   it("is not started for nobody", () => {
     expect(() => fixture.runtime.spawn(process.execPath)).toThrow("nobody acts");
     expect(() => fixture.runtime.worker(programs.program)).toThrow("nobody acts");
-  });
-});
-
-describe("of many at a time", () => {
-  const SUBJECTS = 50;
-  const own = (index: number): string => `https://s${index % SUBJECTS}.example.com/`;
-
-  beforeEach(() => {
-    for (let index = 0; index < SUBJECTS; index++) {
-      const definition = { access: [entry("network", "receive", own(index))] };
-      const made = fixture.registry.registerTool({ name: `demo.s${index}`, module: "demo", definition });
-      if (!made.ok) throw new Error(made.message);
-    }
-  });
-
-  it.each([
-    ["200 children", 200, 4],
-    ["500 workers", 500, 4],
-  ])("%s none is taken for another subject", async (what, count, width) => {
-    const { runtime } = fixture;
-    const answers = await inParallel(count, width, (index) => {
-      const task = { targets: [own(index), own(index + 1), own(index + 7)] };
-      const name = `demo.s${index % SUBJECTS}`;
-      return runtime.run({ type: "tool", name }, MEMBER, () =>
-        what.endsWith("workers")
-          ? workerAnswers(runtime, programs, task)
-          : childAnswers(runtime, programs, task).answers,
-      );
-    });
-    const right = JSON.stringify(["allowed_sandbox", "approval_required", "approval_required"]);
-    expect(answers.filter(({ codes }) => JSON.stringify(codes) !== right)).toEqual([]);
-    expect(answers).toHaveLength(count);
   });
 });
 

@@ -87,11 +87,13 @@ export async function createSallyport(options: SallyportOptions): Promise<Sallyp
         },
       },
     });
-    await service.start();
+    await service.start().catch((error: unknown) => {
+      runtime.close();
+      throw error;
+    });
     const close = async (): Promise<void> => {
       runtime.close();
-      await service.stop();
-      await store.close();
+      await service.stop().finally(() => store.close());
     };
     return Object.freeze({ runtime, registry, sdk: runtime.sdk, service, close });
   } catch (error) {

@@ -14,6 +14,7 @@ import { bytesOfHex, chainRow } from "./audit/stored-chain.ts";
 import { verifyLog } from "./audit/verify-log.ts";
 import { createPublicKey } from "node:crypto";
 import type { Followed } from "./follow-events.ts";
+import { FaultyStore } from "./testing/faulty-store.ts";
 import {
   type Fixture,
   READER,
@@ -119,9 +120,24 @@ describe("checkpoints", () => {
     const service = await openedOn(path);
     await fill(3);
     await service.trail.checkpoint(adminOf());
-    appendFileSync(path, "");
-    expect(exported()).toHaveLength(1);
-    expect(await service.trail.verify(adminOf())).toMatchObject({ ok: true });
+    const [line = "", ...more] = exported();
+    expect(JSON.parse(line)).toMatchObject({ node: "node-a", seq: 3 });
+    expect(more).toEqual([]);
+    expect(await service.trail.verify(adminOf())).toMatchObject({ ok: true, chains: [{ vouchedSeq: 3 }] });
+  });
+
+  it("that were acknowledged stay where a crash tore the line behind them", async () => {
+    fixture = await openFixture();
+    outside = mkdtempSync(join(tmpdir(), "sallyport-outside-"));
+    const path = join(outside, "checkpoints.jsonl");
+    const first = checkpointFile(path);
+    await first.write('{"kept":1}');
+    await first.close?.();
+    appendFileSync(path, '{"torn":');
+    const next = checkpointFile(path);
+    await next.write('{"kept":2}');
+    await next.close?.();
+    expect(exported()).toEqual(['{"kept":1}', '{"kept":2}']);
   });
 
   it("that cannot be exported are told to the host and not stored, and the log goes on", async () => {
@@ -332,22 +348,17 @@ describe("an export", () => {
 
 describe("a store that hangs", () => {
   it("makes what is outside the allowlist unavailable in a bounded time, and is over by itself", async () => {
-    const service = await open({ auditWaitMs: 50, batchAgeMs: 5, checkpoints: undefined });
+    let store: FaultyStore | undefined;
+    const wrap = (real: AccessStore) => (store = new FaultyStore(real));
+    const service = await open({ auditWaitMs: 50, batchAgeMs: 5, checkpoints: undefined, wrap });
     await service.approvePermanently(adminOf(), { subject: READER, access: read("/srv/approved") });
-    let release: () => void = () => undefined;
-    const held = fixture.store.transaction(
-      () =>
-        new Promise<void>((resolve) => {
-          release = resolve;
-        }),
-    );
+    store?.closeWrites();
     const code = async (what: typeof DECLARED) => (await service.check(callerOf(), ask(what))).code;
     expect(await code(read("/srv/approved"))).toBe("unavailable");
     expect(await code(read("/srv/unknown"))).toBe("unavailable");
     expect(await code(DECLARED)).toBe("allowed_sandbox");
     expect(service.live).toBe(false);
-    release();
-    await held;
+    store?.openWrites();
     await expect.poll(() => service.live).toBe(true);
     expect(await code(read("/srv/approved"))).toBe("allowed_permanent");
     expect(await service.audit.verify()).toMatchObject({ ok: true });

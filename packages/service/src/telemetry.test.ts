@@ -199,7 +199,8 @@ describe("telemetry", () => {
     expect(waits.get("settled")).toMatchObject({ count: 1 });
     const [rows] = told.get("sallyport.audit.batch.rows") ?? [];
     const [lag] = told.get("sallyport.audit.batch.lag") ?? [];
-    const { count, sum } = rows?.value as { readonly count: number; readonly sum: number };
+    expect(rows).toBeDefined();
+    const { count, sum } = (rows as Point).value as { readonly count: number; readonly sum: number };
     expect(count).toBeGreaterThan(0);
     expect(sum).toBeGreaterThanOrEqual(count);
     expect(lag?.value).toMatchObject({ count });

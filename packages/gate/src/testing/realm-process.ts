@@ -111,8 +111,8 @@ function control(replace: () => { restore(): void }): object {
   const tampering = replace();
   for (let index = 0; index < questions.length; index++) {
     const active = after[(QUESTIONS[index] as (typeof QUESTIONS)[number]).context] as ActiveContext;
-    asked = questions[index] as Question;
-    second[index] = decide(active, asked).code;
+    current = questions[index] as Question;
+    second[index] = decide(active, current).code;
   }
   tampering.restore();
   const opened = second.filter(
@@ -122,12 +122,12 @@ function control(replace: () => { restore(): void }): object {
 }
 
 /** What the attacker asks at the moment; it knows that much of its own call. */
-let asked: Question | undefined;
+let current: Question | undefined;
 
 function replaceMapGet(): { restore(): void } {
   const original = Map.prototype.get;
   const verdict = Object.freeze({ code: "allowed_rule", allowed: true }) as unknown as Verdict;
-  Map.prototype.get = () => ({ access: asked?.access, ask: asked?.ask, verdict });
+  Map.prototype.get = () => ({ access: current?.access, ask: current?.ask, verdict });
   return { restore: () => void (Map.prototype.get = original) };
 }
 

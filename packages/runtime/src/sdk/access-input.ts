@@ -10,7 +10,6 @@ import {
   type RequestedForm,
   type Subject,
   type Wait,
-  type WaitSignal,
   fault,
   ok,
   parseSubject,
@@ -104,7 +103,7 @@ function readWait(value: unknown): Parsed<Wait | undefined> {
   const signal = words.get("signal");
   if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) return wrong("wait", "`{timeoutMs}` from 0 on");
   if (signal !== undefined && !(signal instanceof AbortSignal)) return wrong("wait", "an `AbortSignal`");
-  return ok({ timeoutMs, signal: signal as WaitSignal | undefined });
+  return ok({ timeoutMs, signal });
 }
 
 function plainQuestion(words: Words): RawQuestion {

@@ -21,7 +21,6 @@ import {
   type BuiltDecision,
   type DecisionInput,
   type DecisionOptions,
-  type DecisionVerb,
   type SessionOptions,
   readDecision,
 } from "./decision-input.ts";
@@ -37,7 +36,7 @@ import {
   type RequireOptions,
   type WaitInput,
 } from "./plain-access.ts";
-import type { SdkGround } from "./sdk-ground.ts";
+import type { DecisionVerb, SdkGround } from "./sdk-ground.ts";
 
 type Deciding<O> = (...words: [input: DecisionInput<O>] | BuiltDecision<O>) => Promise<Decision>;
 

@@ -3,6 +3,7 @@
  * its name. Its handler runs host-entered as that module, for the user who asked; never for the approver.
  */
 import type { Subject } from "@sallyport/contract";
+import { ownField } from "../registry/host-input.ts";
 import type { HostAction, SdkGround } from "./sdk-ground.ts";
 
 type Validated<C> =
@@ -48,7 +49,10 @@ export function hostAction<C, S>(
   action: ActionHandler<C, S> | Action<C, S>,
   sdk: () => S,
 ): HostAction {
-  const { schema, handler, openTo = [] } = typeof action === "function" ? { handler: action } : action;
+  const given: Action<C, S> = typeof action === "function" ? { handler: action } : action;
+  const schema = ownField(given, "schema");
+  const openTo = ownField(given, "openTo") ?? [];
+  const { handler } = given;
   return {
     name,
     module,

@@ -4,6 +4,7 @@
  */
 import type { Access, Ask, ExternalAccessCheck, Fault, RequestedForm } from "@sallyport/contract";
 import { type RawQuestion, normalizeAccess } from "@sallyport/gate";
+import { ownField } from "../registry/host-input.ts";
 import type { ReadInput } from "./access-input.ts";
 import type { SdkGround } from "./sdk-ground.ts";
 import { twinOf } from "./twin-access.ts";
@@ -13,10 +14,13 @@ export interface Normalized extends Pick<Ask, "access" | "address" | "aliases" |
 }
 
 export function normalized({ targets }: SdkGround, question: RawQuestion | Fault): Normalized {
-  if ("code" in question) return { access: question };
+  if (isFault(question)) return { access: question, address: undefined, aliases: undefined, twin: undefined };
   const { parseUrl, realPath, names, nowMs, cwd } = targets;
   const ports = { parseUrl, realPath, names, nowMs: nowMs(), cwd: cwd() };
-  const { access, address, aliases } = normalizeAccess(question, ports);
+  const found = normalizeAccess(question, ports);
+  const { access } = found;
+  // INVARIANT: every extra is an own field, `undefined` included: a polluted prototype stands for none of them.
+  const [address, aliases] = [ownField(found, "address"), ownField(found, "aliases")];
   return { access, address, aliases, twin: twinOf(access, targets) };
 }
 
@@ -33,10 +37,14 @@ export function askOf(ground: SdkGround, read: ReadInput): Ask {
   };
 }
 
+/** WHY: own, since every object could inherit a code. */
+function isFault(value: object): value is Fault {
+  return Object.hasOwn(value, "code");
+}
+
 export interface EnforcedOptions {
   readonly requested: RequestedForm;
   readonly exists?: boolean | undefined;
-  readonly address?: Ask["address"];
   /** Only looks: spends nothing and leaves no request. */
   readonly passive?: boolean | undefined;
 }
@@ -45,15 +53,20 @@ export interface EnforcedOptions {
 export function askEnforced(
   ground: SdkGround,
   what: Normalized,
-  { requested, exists, address, passive = false }: EnforcedOptions,
+  options: EnforcedOptions,
 ): Promise<ExternalAccessCheck> {
+  const isPassive = ownField(options, "passive") === true;
   return ground.policy.check(ground.caller(), {
-    ...what,
-    ...(address === undefined ? {} : { address }),
-    requested,
-    exists,
-    attestedBy: passive ? "service" : "guard",
-    enforced: !passive,
-    ...(passive ? { registerRequest: false } : {}),
+    access: what.access,
+    address: ownField(what, "address"),
+    aliases: ownField(what, "aliases"),
+    twin: ownField(what, "twin"),
+    named: undefined,
+    wait: undefined,
+    requested: options.requested,
+    exists: ownField(options, "exists"),
+    attestedBy: isPassive ? "service" : "guard",
+    enforced: !isPassive,
+    registerRequest: isPassive ? false : undefined,
   });
 }

@@ -3,8 +3,6 @@
  * no word here. Trusts nothing; a fault is a refusal that says what to write.
  */
 import type {
-  AccessDeciding,
-  ByAccess,
   ByRequest,
   CallerContext,
   CallerSession,
@@ -18,14 +16,7 @@ import { readAccessInput, readNamed } from "./access-input.ts";
 import { normalized } from "./ask-access.ts";
 import { type Words, isFault, ownWords } from "./own-words.ts";
 import type { BuiltAccess, PlainAccess } from "./plain-access.ts";
-import type { SdkGround } from "./sdk-ground.ts";
-
-export type DecisionVerb = keyof AccessDeciding;
-
-export interface DecisionAim {
-  readonly by: ByRequest | ByAccess;
-  readonly words: SessionApprovalWords;
-}
+import type { DecisionAim, DecisionVerb, SdkGround } from "./sdk-ground.ts";
 
 export interface DecisionOptions {
   /** Why; shown to whoever asked. */
@@ -104,8 +95,14 @@ function sessionOf(caller: CallerContext, words: Words): CallerSession {
 }
 
 function said(words: Words): SessionApprovalWords {
-  const { reason, widen, expiresAtMs, maxUses, sessionKey } = Object.fromEntries(words);
-  return Object.freeze({ reason, widen, expiresAtMs, maxUses, sessionKey }) as SessionApprovalWords;
+  // WHY: every word by itself, `undefined` included, so that none is inherited from a polluted prototype.
+  return Object.freeze({
+    reason: words.get("reason"),
+    widen: words.get("widen"),
+    expiresAtMs: words.get("expiresAtMs"),
+    maxUses: words.get("maxUses"),
+    sessionKey: words.get("sessionKey"),
+  }) as SessionApprovalWords;
 }
 
 function principal(value: unknown): number | string | null {

@@ -22,7 +22,6 @@ const SHOWN_MAX = 64;
 /** `undefined` stands for no words at all. */
 export function ownWords(from: unknown, allowed: ReadonlySet<string>): Words | Fault {
   if (from === undefined) return new Map();
-  const problem = (field: string, message: string): Fault => fault("invalid_operation", field, message);
   try {
     if (typeof from !== "object" || from === null)
       return problem("arguments", "arguments must be one object with named fields");
@@ -36,6 +35,10 @@ export function ownWords(from: unknown, allowed: ReadonlySet<string>): Words | F
   } catch {
     return problem("arguments", "arguments could not be read: hand over a plain object");
   }
+}
+
+function problem(field: string, message: string): Fault {
+  return fault("invalid_operation", field, message);
 }
 
 function unknownWord(key: string): string {

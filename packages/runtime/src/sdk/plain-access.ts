@@ -26,14 +26,23 @@ export type PlainAccess = {
 /** What `network.receive(…)` and its like give. */
 export type BuiltAccess = Parsed<Access>;
 
+declare const nobodyHasOne: unique symbol;
+/** The names are what the compiler says: no value is of these types. */
+interface ComesFromTheContext {
+  readonly [nobodyHasOne]: "context";
+}
+interface DecidedByTheService {
+  readonly [nobodyHasOne]: "service";
+}
+
 /** The host's own facts: never arguments of a check. */
 interface HostWords {
-  readonly user?: never;
-  readonly userId?: never;
-  readonly organizationId?: never;
-  readonly sessionKey?: never;
-  readonly allowed?: never;
-  readonly alreadyAllowed?: never;
+  readonly user?: ComesFromTheContext;
+  readonly userId?: ComesFromTheContext;
+  readonly organizationId?: ComesFromTheContext;
+  readonly sessionKey?: ComesFromTheContext;
+  readonly allowed?: DecidedByTheService;
+  readonly alreadyAllowed?: DecidedByTheService;
 }
 
 interface Named {

@@ -3,17 +3,20 @@
  * its context keeper, a child one over its socket. Trusted whole; never handed to guarded code.
  */
 import type {
+  AccessDeciding,
   AccessPolicy,
+  ByAccess,
+  ByRequest,
   CallerContext,
   Decision,
   RealPathPort,
   SandboxProfile,
+  SessionApprovalWords,
   Subject,
   UrlParser,
 } from "@sallyport/contract";
 import type { ContextFacts } from "@sallyport/context";
 import type { NameCache, Resolver } from "@sallyport/gate";
-import type { DecisionAim, DecisionVerb } from "./decision-input.ts";
 
 /** How targets are read and reached. */
 export interface TargetPorts {
@@ -24,6 +27,13 @@ export interface TargetPorts {
   readonly nowMs: () => number;
   /** Absolute folder that relative paths start from: that of the subject, else of the process. */
   readonly cwd: () => string;
+}
+
+export type DecisionVerb = keyof AccessDeciding;
+
+export interface DecisionAim {
+  readonly by: ByRequest | ByAccess;
+  readonly words: SessionApprovalWords;
 }
 
 export interface SdkGround {

@@ -13,6 +13,8 @@ export class FaultyStore implements AccessStore {
   losesAnswers = false;
   #gate: Promise<void> | null = null;
   #open: () => void = () => undefined;
+  #writeGate: Promise<void> | null = null;
+  #openWrites: () => void = () => undefined;
 
   constructor(real: AccessStore, engine: AccessStore["engine"] = real.engine) {
     this.real = real;
@@ -31,8 +33,21 @@ export class FaultyStore implements AccessStore {
     this.#open();
   }
 
+  /** Transactions stand still until `openWrites`, as on a disk that does not answer. */
+  closeWrites(): void {
+    this.#writeGate = new Promise((resolve) => {
+      this.#openWrites = resolve;
+    });
+  }
+
+  openWrites(): void {
+    this.#writeGate = null;
+    this.#openWrites();
+  }
+
   transaction: AccessStore["transaction"] = async (work) => {
     if (this.failsWrites) throw fault();
+    await this.#writeGate;
     const result = await this.real.transaction(work);
     if (this.losesAnswers) throw fault("unknown");
     return result;

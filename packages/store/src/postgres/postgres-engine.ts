@@ -57,6 +57,9 @@ export function openPostgresEngine(options: PostgresEngineOptions): Engine {
   });
   // WHY: an idle connection that breaks is replaced by the pool; unheard, the event would end the process.
   pool.on("error", ignored);
+  // INVARIANT: heard from the first moment to the last. The pool stops listening before it hands a client out, and a
+  // server that ends the connection in that moment would end this process. A statement under way rejects as well.
+  pool.on("connect", (client) => client.on("error", ignored));
 
   const opening = (mode: "read" | "write"): string =>
     [
@@ -77,12 +80,9 @@ export function openPostgresEngine(options: PostgresEngineOptions): Engine {
     } catch (error) {
       throw postgresFault(error);
     }
-    // WHY: a client that is checked out tells its own errors; the statement that is under way rejects as well.
-    client.on("error", ignored);
     let ended = false;
     const release = (error?: unknown): void => {
       ended = true;
-      client.off("error", ignored);
       client.release(error !== undefined && !connectionSurvives(error));
     };
     try {

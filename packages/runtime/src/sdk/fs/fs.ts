@@ -54,17 +54,6 @@ export function sdkFs(ground: SdkGround): SdkFs {
     await requireParts(ground, parts);
     return files.open(place.path, bits, mode);
   };
-  const withFile = async <R>(
-    opening: Promise<files.FileHandle>,
-    use: (handle: files.FileHandle) => Promise<R>,
-  ): Promise<R> => {
-    const handle = await opening;
-    try {
-      return await use(handle);
-    } finally {
-      await handle.close();
-    }
-  };
   const asked = async (operation: Part["operation"], path: PathInput, ending: "follow" | "keep") => {
     const place = await placeOf(ground, path, ending);
     await requireParts(ground, [{ operation, place }]);
@@ -108,20 +97,34 @@ export function sdkFs(ground: SdkGround): SdkFs {
   });
 }
 
+async function withFile<R>(
+  opening: Promise<files.FileHandle>,
+  use: (handle: files.FileHandle) => Promise<R>,
+): Promise<R> {
+  const handle = await opening;
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Every folder that does not exist yet is made, and asked for, by itself. */
 async function makeFolder(ground: SdkGround, path: PathInput, recursive: boolean): Promise<void> {
   const place = await placeOf(ground, path, "follow");
-  const missing: Place[] = [place];
-  for (let above = parentOf(place.path); recursive && above !== "/"; above = parentOf(above)) {
-    const parent = await placeOf(ground, above, "follow");
-    if (parent.exists) break;
-    missing.unshift(parent);
-  }
+  const missing = recursive ? [...(await missingAbove(ground, place.path)), place] : [place];
   await requireParts(
     ground,
     missing.map((folder) => ({ operation: "create", place: folder })),
   );
   for (const folder of missing) if (!(recursive && folder.exists)) await files.mkdir(folder.path);
+}
+
+/** From the outermost in. */
+async function missingAbove(ground: SdkGround, path: string): Promise<readonly Place[]> {
+  const above = parentOf(path);
+  const parent = await placeOf(ground, above, "follow");
+  return parent.exists ? [] : [...(await missingAbove(ground, above)), parent];
 }
 
 /** What is removed is what was asked for: an entry that came later is left, and its folder with it. */

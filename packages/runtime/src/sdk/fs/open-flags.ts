@@ -18,7 +18,7 @@ export interface Opening {
 
 export function openingOf(flag: OpenFlag, place: Place): Opening {
   if (!OPEN_FLAGS.includes(flag))
-    throw new TypeError(`\`${String(flag)}\` is no flag: use one of ${OPEN_FLAGS.join(", ")}`);
+    throw new TypeError(`\`${flag}\` is no flag: use one of ${OPEN_FLAGS.join(", ")}`);
   const reads: Part = { operation: "read", place };
   if (flag === "r") return { parts: [reads], bits: O_RDONLY | O_NOFOLLOW };
   if (flag === "r+") return { parts: [reads, { operation: "modify", place }], bits: O_RDWR | O_NOFOLLOW };

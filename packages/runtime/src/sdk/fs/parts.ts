@@ -87,15 +87,18 @@ function check(
   how: "passive" | "enforced",
 ): Promise<ExternalAccessCheck> {
   const { path, requested, exists } = place;
-  // WHY: the path is real already; resolving it again would follow a link that is itself the target.
-  const realPath = (real: string): string => real;
-  const targets = { ...ground.targets, realPath };
+  const targets = { ...ground.targets, realPath: asItIs };
   const question = { resourceType: "filesystem", operation, target: path };
   const what = normalized({ ...ground, targets }, question);
   const access =
     "code" in what.access ? what.access : withRequested(what.access.target, operation, requested);
   const form = { type: "filesystem", operation, target: requested };
   return askEnforced(ground, { ...what, access }, { requested: form, exists, passive: how === "passive" });
+}
+
+/** WHY: the path is real already; resolving it again would follow a link that is itself the target. */
+function asItIs(realPath: string): string {
+  return realPath;
 }
 
 function withRequested(target: Parameters<typeof accessTo>[1], operation: string, requested: string) {

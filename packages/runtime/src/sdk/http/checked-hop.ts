@@ -15,7 +15,7 @@ export interface Hop {
   /** Where it may be dialled, in order. */
   readonly addresses: readonly Host[];
   /** Throws where this address may not be dialled. */
-  allow(address: Host): Promise<void>;
+  readonly allow: (address: Host) => Promise<void>;
 }
 
 export async function checkedHop(

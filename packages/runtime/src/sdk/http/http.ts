@@ -58,7 +58,7 @@ export function sdkHttp(ground: SdkGround): SdkHttp {
         redirect,
         signal: ownField(init, "signal"),
       });
-      return responseOf(answered, init.method);
+      return responseOf(answered, ownField(init, "method"));
     },
     download: (url, toPath, options = {}) => download(ground, String(url), toPath, options),
   });
