@@ -1,11 +1,19 @@
 /**
- * Work that is done for everybody who asks: one run at a time; those who come while one runs share the next one, which
- * sees all that they have seen.
+ * Work that is done for everybody who asks: those who come while one run is under way share the next one, which sees
+ * all that they have seen.
+ * INVARIANT: never two runs at the same time, also not in the moment between the end of one and the begin of the next.
  */
+
+interface Next {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 export class SharedRun {
   readonly #work: () => Promise<void>;
   #running: Promise<void> | null = null;
-  #next: Promise<void> | null = null;
+  #next: Next | null = null;
 
   constructor(work: () => Promise<void>) {
     this.#work = work;
@@ -13,13 +21,8 @@ export class SharedRun {
 
   run(): Promise<void> {
     if (this.#running === null) return this.#begin();
-    this.#next ??= this.#running
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = null;
-        return this.#begin();
-      });
-    return this.#next;
+    this.#next ??= newNext();
+    return this.#next.promise;
   }
 
   /** Nothing runs when this resolves, unless somebody asked meanwhile. */
@@ -28,9 +31,26 @@ export class SharedRun {
   }
 
   #begin(): Promise<void> {
-    this.#running = this.#work().finally(() => {
+    const running = this.#work();
+    this.#running = running;
+    // WHY before it is given out: whoever waits for this run goes on after the next one has begun.
+    const ended = (): void => {
+      const next = this.#next;
+      this.#next = null;
       this.#running = null;
-    });
-    return this.#running;
+      if (next !== null) this.#begin().then(next.resolve, next.reject);
+    };
+    running.then(ended, ended);
+    return running;
   }
+}
+
+function newNext(): Next {
+  let resolve: Next["resolve"] = () => undefined;
+  let reject: Next["reject"] = () => undefined;
+  const promise = new Promise<void>((done, failed) => {
+    resolve = done;
+    reject = failed;
+  });
+  return { promise, resolve, reject };
 }
