@@ -62,6 +62,6 @@ export const PATTERNS = [
   {
     declared: "localhost:8080",
     allows: ["http://127.0.0.1:8080/", "http://[::1]:8080/", "http://localhost:8080/"],
-    blocks: ["http://localhost:8080/"],
+    blocks: ["http://localhost:8081/"],
   },
 ] as const;

@@ -93,7 +93,11 @@ export async function createSallyport(options: SallyportOptions): Promise<Sallyp
     });
     const close = async (): Promise<void> => {
       runtime.close();
-      await service.stop().finally(() => store.close());
+      try {
+        await service.stop();
+      } finally {
+        await store.close();
+      }
     };
     return Object.freeze({ runtime, registry, sdk: runtime.sdk, service, close });
   } catch (error) {

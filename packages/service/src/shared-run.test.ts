@@ -5,14 +5,14 @@ import { SharedRun } from "./shared-run.ts";
 
 /** Work that counts how many of it run at the same time. */
 function counted(steps: () => number) {
-  const seen = { running: 0, most: 0, begun: 0, failing: false };
+  const seen = { running: 0, most: 0, begun: 0, failing: 0 };
   const shared = new SharedRun(async () => {
-    seen.begun += 1;
+    const number = ++seen.begun;
     seen.running += 1;
     seen.most = Math.max(seen.most, seen.running);
     for (let step = steps(); step > 0; step--) await Promise.resolve();
     seen.running -= 1;
-    if (seen.failing) throw new Error("a fault of the test");
+    if (number === seen.failing) throw new Error("a fault of the test");
   });
   return { seen, shared };
 }
@@ -52,11 +52,10 @@ describe("a shared run", () => {
 
   it("that fails fails for those who share it, and the next one is another", async () => {
     const { seen, shared } = counted(() => 2);
-    seen.failing = true;
+    seen.failing = 1;
     const first = shared.run();
     const second = shared.run();
     await expect(first).rejects.toThrow("a fault of the test");
-    seen.failing = false;
     await second;
     await shared.idle();
     await turn();
