@@ -11,6 +11,19 @@ export function isAccess(access: Access | Fault): access is Access {
   return !("code" in access);
 }
 
+/**
+ * The active frame and those around it up to the one that the host entered.
+ * INVARIANT: a frame that guarded code made up lends nobody its actions: all of these have to be allowed to name one.
+ */
+export function standingFrames(frames: CallerContext["frames"]): CallerContext["frames"] {
+  return frames.slice(
+    Math.max(
+      0,
+      frames.findLastIndex(({ entry }) => entry === "host"),
+    ),
+  );
+}
+
 /** INVARIANT: an empty session key is none, and two callers without one share nothing by it. */
 export function sessionOf(caller: CallerContext): SessionIdentity {
   return {

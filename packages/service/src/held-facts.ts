@@ -3,7 +3,7 @@
  * rules, decisions and settings. Made whole from one moment of the store, then moved on fact by fact.
  * INVARIANT: a restricting fact that cannot be indexed makes the node unsound, never looser.
  */
-import type { RuleSource } from "@sallyport/contract";
+import type { Fault, RuleSource } from "@sallyport/contract";
 import { type Change, Snapshot, type SnapshotOptions } from "@sallyport/policy";
 import type { ApprovalRow, DenialRow, Json, RuleRow, SettingRow, StoreReader } from "@sallyport/store";
 import type { ChangedFact } from "./change-body.ts";
@@ -54,9 +54,12 @@ export class HeldFacts {
     for (const change of hostFacts) this.applyHost(change);
   }
 
-  /** A fact of the host: contracts, registrations, built-in denies. */
-  applyHost(change: Change): void {
-    if (!this.snapshot.apply(change).ok && change.kind === "builtin_set") this.sound = false;
+  /** A fact of the host: contracts, registrations, built-in denies. The fault where it was not taken. */
+  applyHost(change: Change): Fault | undefined {
+    const taken = this.snapshot.apply(change);
+    if (taken.ok) return undefined;
+    if (change.kind === "builtin_set") this.sound = false;
+    return taken;
   }
 
   /** Reads everything in one moment of the store. */

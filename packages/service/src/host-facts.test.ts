@@ -26,6 +26,15 @@ describe("facts of the host", () => {
     expect([...facts]).toEqual([contract("kept"), demo]);
   });
 
+  it("that make no sense are refused, and not remembered", async () => {
+    fixture = await openFixture();
+    const { service } = fixture;
+    const access = [{ resourceType: "filesystem", operation: "read", target: "not absolute" }] as const;
+    expect(() => service.applyHost({ kind: "contract_set", contract: { id: "bad", access } })).toThrow(
+      /^contract_set: /,
+    );
+  });
+
   it("that are stated while the view is made anew are in the new view", async () => {
     fixture = await openFixture();
     const { store } = fixture;

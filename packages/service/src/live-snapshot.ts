@@ -105,8 +105,10 @@ export class LiveSnapshot {
 
   /** A fact of the host: contracts, registrations. Remembered, because a view that is made anew needs it. */
   applyHost(change: HostChange): void {
+    const problem = this.#held.applyHost(change);
+    // INVARIANT: what was not taken is not remembered either, and the host hears of it.
+    if (problem !== undefined) throw new TypeError(`${change.kind}: ${problem.message}`);
     this.#hostFacts.take(change);
-    this.#held.applyHost(change);
   }
 
   /** What this node learned about an approval by spending a use of it. */

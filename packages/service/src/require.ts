@@ -4,7 +4,7 @@
  * without an action is refused before anything is registered.
  */
 import { type ExternalAccessCheck, type RequireAsk, fault } from "@sallyport/contract";
-import type { Ask, CallerContext } from "./caller-context.ts";
+import { type Ask, type CallerContext, standingFrames } from "./caller-context.ts";
 import type { Checker } from "./check.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { contextText } from "./seal/json-context.ts";
@@ -32,15 +32,15 @@ export async function requireAccess(
 }
 
 function faultOf({ actions }: NodeParts, caller: CallerContext, ask: RequireAsk): string | undefined {
-  const { resumeAction, resumeContext } = ask;
+  const { access, resumeAction, resumeContext } = ask;
+  // WHY: what is refused anyway is refused for its own reason.
+  if ("code" in access) return undefined;
   if (resumeAction === undefined) {
     return resumeContext === undefined
       ? undefined
       : "a resume context needs a resume action: name the action, or leave the context out";
   }
-  const subject = caller.frames.at(-1)?.subject;
-  if (subject === undefined) return undefined;
-  if (!actions.mayName(subject, resumeAction))
+  if (!standingFrames(caller.frames).every(({ subject }) => actions.mayName(subject, resumeAction)))
     return "the resume action is not one of the subject's own module and was not opened to it: register it there";
   if (resumeContext === undefined) return undefined;
   const text = contextText(resumeContext);

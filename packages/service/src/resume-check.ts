@@ -6,7 +6,7 @@
 import { ActiveContext, type Frame, decide } from "@sallyport/policy";
 import type { ContinuationRow, JobRow, Json, RequestRow, StoreTransaction } from "@sallyport/store";
 import type { ResumeAction } from "./actions.ts";
-import { type CallerContext, THE_SERVICE, policyContext } from "./caller-context.ts";
+import { type CallerContext, THE_SERVICE, policyContext, standingFrames } from "./caller-context.ts";
 import { continuationIdentity } from "./continuation-identity.ts";
 import { accessOfTuple } from "./coverage.ts";
 import type { NodeParts } from "./node-parts.ts";
@@ -62,7 +62,8 @@ function checkAction(
     };
   if (job.ownerModule !== "" && action.module !== job.ownerModule)
     return park(`the action \`${job.action}\` belongs to another module now: ask anew`);
-  if (!parts.actions.mayName(request.subject, job.action))
+  const chain = standingFrames(request.subjectChain as unknown as CallerContext["frames"]);
+  if (![request, ...chain].every(({ subject }) => parts.actions.mayName(subject, job.action)))
     return park(
       `the subject may no longer name the action \`${job.action}\`: open it to the subject, then retry`,
     );

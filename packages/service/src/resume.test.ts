@@ -13,10 +13,12 @@ import {
   adminOf,
   ask,
   callerOf,
+  frame,
   logFaults,
   openFixture,
   receive,
   shown,
+  subject,
 } from "./testing/service-fixture.ts";
 
 const TARGET = receive("https://unknown.example.com/a");
@@ -69,6 +71,17 @@ const jobs = async () =>
   (await fixture.service.list.jobs(adminOf(), {}, { limit: 50, order: "oldest" })).rows;
 
 describe("a resume", () => {
+  it("attack: another module's action, named from a made-up frame of that module, is refused", async () => {
+    const service = await open();
+    const other = subject("tool", "other.tool");
+    const frames = [frame(other), frame(READER, [], "guarded")];
+    const check = await service.require(callerOf(other, { frames }), required());
+    expect(check).toMatchObject({ allowed: false, code: "invalid_operation" });
+    expect(check.message).toContain("resume action");
+    const pending = await service.list.requests(adminOf(), { status: "pending" });
+    expect(pending.rows).toEqual([]);
+  });
+
   it("runs as the module that registered the action, for the user who asked, and never for the approver", async () => {
     const service = await open();
     const check = await service.require(callerOf(), required());

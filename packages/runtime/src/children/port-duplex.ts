@@ -60,7 +60,7 @@ export class PortDuplex extends Duplex {
       this.#isOwed = true;
       if (this.push(message)) this._read();
     } else {
-      
+      this.destroy(new Error("the other side of the gate sent what is no chunk"));
     }
   }
 }
