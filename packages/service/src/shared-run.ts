@@ -45,9 +45,11 @@ export class SharedRun {
   }
 }
 
+const nothing = (): void => undefined;
+
 function newNext(): Next {
-  let resolve: Next["resolve"] = () => undefined;
-  let reject: Next["reject"] = () => undefined;
+  let resolve: Next["resolve"] = nothing;
+  let reject: Next["reject"] = nothing;
   const promise = new Promise<void>((done, failed) => {
     resolve = done;
     reject = failed;
