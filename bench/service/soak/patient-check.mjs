@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Purpose: a check that asks again where a node cannot vouch for its view.
- * WHY: while others change the store without pause that is a refusal of a moment; what matters is what follows it.
+ * Purpose: calls that are made again where a node cannot vouch for its view, or where its store took too long.
+ * WHY: on a machine that does other work as well that is a refusal of a moment; what matters is what follows it.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { ask, guarded, passive } from "../node-under-bench.mjs";
 
 /**
@@ -11,6 +12,23 @@ import { ask, guarded, passive } from "../node-under-bench.mjs";
  */
 
 const ATTEMPTS_MAX = 1000;
+const PAUSE_MS = 20;
+
+/**
+ * A decision or revocation, which may be said again: the same of the same person is the same answer.
+ * @template T @param {() => Promise<T>} decide @returns {Promise<T>}
+ */
+export async function decidedPatiently(decide) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await decide();
+    } catch (error) {
+      const isBusy = error instanceof Error && "code" in error && error.code === "unavailable";
+      if (!isBusy || attempt === ATTEMPTS_MAX) throw error;
+      await delay(PAUSE_MS);
+    }
+  }
+}
 
 /** @param {AccessService} node @param {import("@sallyport/service").Ask} what */
 async function patiently(node, what) {

@@ -6,7 +6,7 @@
 import { openPostgresStore } from "@sallyport/store/postgres";
 import { READER, person, read, startNode } from "../node-under-bench.mjs";
 import { inLanes } from "./lanes.mjs";
-import { decidedCode } from "./patient-check.mjs";
+import { decidedCode, decidedPatiently } from "./patient-check.mjs";
 
 /**
  * @typedef {import("@sallyport/store").AccessStore} AccessStore
@@ -58,12 +58,13 @@ export async function soakRevocations({ url, pairs, propagates }) {
 /** @param {AccessService} here @param {AccessService} there @param {string} path */
 async function isStale(here, there, path) {
   const access = read(path);
-  const given = await here.approvePermanently(person(), { subject: READER, access });
+  const given = await decidedPatiently(() => here.approvePermanently(person(), { subject: READER, access }));
   if (!given.ok || given.approval === null) throw new Error("an approval that was given ahead was refused");
   await there.atLeast(given.revision);
   const before = await decidedCode(there, access);
   if (before !== "allowed_permanent") throw new Error(`approved, and then \`${before}\``);
-  const revoked = await here.revokeApproval(person(), { id: given.approval.id });
+  const { id } = given.approval;
+  const revoked = await decidedPatiently(() => here.revokeApproval(person(), { id }));
   if (!revoked.ok) throw new Error(`a revocation was refused: ${revoked.message}`);
   return (await decidedCode(there, access)) === "allowed_permanent";
 }
