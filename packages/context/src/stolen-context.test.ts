@@ -9,11 +9,14 @@ const host = keeper.root(sampleCaller("host_work"));
 const thief = keeper.root(sampleCaller("thief"));
 type Slots = Record<symbol, unknown>;
 
-/** The slots in which a resource carries contexts: `kResourceStore` up to Node 22, a frame from Node 24 on. */
+/**
+ * The slots in which a resource carries contexts: `kResourceStore` up to Node 22, a frame from Node 24 on. Node 22 has a
+ * slot for the frame as well, and leaves it empty.
+ */
 function slotsOf(resource: object): symbol[] {
-  return Object.getOwnPropertySymbols(resource).filter((symbol) =>
-    ["kResourceStore", "context_frame"].includes(symbol.description ?? ""),
-  );
+  return Object.getOwnPropertySymbols(resource)
+    .filter((symbol) => ["kResourceStore", "context_frame"].includes(symbol.description ?? ""))
+    .filter((symbol) => (resource as Slots)[symbol] !== undefined);
 }
 
 const resourceOf = (context: typeof host): AsyncResource =>
