@@ -88,7 +88,8 @@ describe("checkpoints", () => {
     const service = await open();
     await fill(25);
     await expect.poll(() => exported().length).toBeGreaterThanOrEqual(2);
-    expect(await service.trail.checkpoint(adminOf())).not.toBeNull();
+    // WHY not always one: the writer may have signed the last row by itself already.
+    await service.trail.checkpoint(adminOf());
     expect(await service.trail.checkpoint(adminOf())).toBeNull();
     const report = await service.trail.verify(adminOf());
     expect(report).toMatchObject({ ok: true, chains: [{ node: "node-a", rows: 25, vouchedSeq: 25 }] });

@@ -287,6 +287,8 @@ describe("attack: a service", () => {
       const { beat } = await service.next("heartbeat");
       service.say({ kind: "heartbeat", beat, live: true });
       await ready;
+      // That of the snapshot; the next one is that of the delta.
+      await service.next("confirm");
       expect(await child.foreseen(APPROVED)).toBe("allowed_permanent");
       service.say({ ...DELTA, changes: '[{"kind":"trust"}]', count: 1 });
       await service.next("confirm");
