@@ -194,9 +194,9 @@ export class LiveSnapshot {
         info: null,
       });
     });
-    this.#leaseEndMs = store.engine === "sqlite" ? Number.POSITIVE_INFINITY : startedMs + this.leaseMs;
-    // WHY: a change that was committed between the two reads would go unheard until the next beat.
+    // INVARIANT: read before it is live: what was revoked before the row was there was acknowledged without this node.
     await this.catchUp();
+    this.#leaseEndMs = store.engine === "sqlite" ? Number.POSITIVE_INFINITY : startedMs + this.leaseMs;
   }
 
   /**
@@ -218,8 +218,10 @@ export class LiveSnapshot {
       const isKnown = await tx.nodes.heartbeat(nodeId, nowMs + this.leaseMs);
       return isKnown && (await tx.nodes.confirm(nodeId, this.#options.confirmable(this.#revision)));
     });
-    if (known) this.#leaseEndMs = startedMs + this.leaseMs;
-    else await this.#join();
+    if (!known) return this.#join();
+    // INVARIANT: the same for a node whose lease had run out: only who was waited for all along may go on as it is.
+    if (clock.monotonicMs() >= this.#leaseEndMs) await this.catchUp();
+    this.#leaseEndMs = startedMs + this.leaseMs;
   }
 
   #hint(): void {

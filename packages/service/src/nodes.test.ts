@@ -6,6 +6,7 @@ import { FaultyStore } from "./testing/faulty-store.ts";
 import {
   type Fixture,
   READER,
+  TestClock,
   adminOf,
   ask,
   callerOf,
@@ -194,4 +195,56 @@ describe("a revocation", LONG, () => {
     storeB.failsWrites = false;
     await expect.poll(() => codeOn(b)).toBe("approval_required");
   });
+
+  /** A node whose lease has run out, which beats while another one revokes and is acknowledged without it. */
+  async function returning(state: "put_out" | "lapsed") {
+    let storeA: FaultyStore | undefined;
+    const lasting = { leaseMs: 600_000, beatMs: 600_000 };
+    fixture = await openFixture({
+      wrap: (opened) => (storeA = new FaultyStore(opened, "postgres")),
+      ...lasting,
+    });
+    const { real } = storeA as FaultyStore;
+    const storeB = new FaultyStore(real, "postgres");
+    const clock = new TestClock();
+    const b = new AccessService({ ...fixture.options, store: storeB, nodeId: "node-b", clock, ...lasting });
+    others.push(b);
+    await b.start();
+    storeB.deaf = true;
+    const id = await approve(fixture.service);
+    await b.beat();
+    expect(await codeOn(b)).toBe("allowed_permanent");
+    clock.advance(lasting.leaseMs);
+    const gone = { id: "node-b", confirmedRevision: 1, leaseUntilMs: 0, startedMs: 0, info: null };
+    await real.transaction<unknown>((tx) =>
+      state === "put_out" ? tx.nodes.remove(gone.id) : tx.nodes.upsert(gone),
+    );
+    // The write that brings it back: its heartbeat, or its row where there is none.
+    let writes = state === "put_out" ? 2 : 1;
+    storeB.beforeWrite = async () => {
+      if (--writes !== 0) return;
+      expect(await fixture.service.revokeApproval(adminOf(), { id })).toMatchObject({ ok: true });
+      storeB.closeReads();
+    };
+    const beating = b.beat();
+    const isBack = async () => ((await real.read((tx) => tx.nodes.get("node-b")))?.leaseUntilMs ?? 0) > 0;
+    await expect.poll(isBack).toBe(true);
+    return { b, storeB, beating };
+  }
+
+  it.each(["put_out", "lapsed"] as const)(
+    "attack: acknowledged without a node that is on its way back (%s) is known to it before it is live",
+    async (state) => {
+      const { b, storeB, beating } = await returning(state);
+      try {
+        expect(b.live).toBe(false);
+        expect(await codeOn(b)).toBe("unavailable");
+      } finally {
+        storeB.openReads();
+      }
+      await beating;
+      expect(b.live).toBe(true);
+      expect(await codeOn(b)).toBe("approval_required");
+    },
+  );
 });

@@ -11,6 +11,8 @@ export class FaultyStore implements AccessStore {
   failsReads = false;
   /** Commits, and then says that it failed: the connection ended before the answer came. */
   losesAnswers = false;
+  /** Called before every transaction, outside of it. */
+  beforeWrite: () => Promise<void> = () => Promise.resolve();
   #gate: Promise<void> | null = null;
   #open: () => void = () => undefined;
   #writeGate: Promise<void> | null = null;
@@ -48,6 +50,7 @@ export class FaultyStore implements AccessStore {
   transaction: AccessStore["transaction"] = async (work) => {
     if (this.failsWrites) throw fault();
     await this.#writeGate;
+    await this.beforeWrite();
     const result = await this.real.transaction(work);
     if (this.losesAnswers) throw fault("unknown");
     return result;
