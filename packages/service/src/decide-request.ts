@@ -111,7 +111,7 @@ export async function confirmed(parts: NodeParts, revision: number): Promise<voi
   } catch (error) {
     parts.faulted(error);
     // INVARIANT: nobody can be asked, but after this long every node and child has heard or has lost its lease.
-    await delay(2 * live.leaseMs);
+    await delay(4 * live.leaseMs);
   }
 }
 

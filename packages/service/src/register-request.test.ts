@@ -55,6 +55,25 @@ describe("requests", () => {
     expect((await service.list.requests(adminOf())).rows).toMatchObject([{ count: 50 }]);
   });
 
+  it("attack: in a made-up name they spend neither the rate nor the room of whom they name", async () => {
+    const clock = new TestClock();
+    fixture = await openFixture({ clock, limits: { pendingMax: 4 }, rate: { burst: 3, perSecond: 1 } });
+    const { service } = fixture;
+    const frames = [frame(SYSTEM, ["contract-demo"]), frame(READER, [], "guarded")];
+    const madeUp = callerOf(SYSTEM, { frames });
+    const codes: string[] = [];
+    for (let index = 0; index < 6; index++) {
+      codes.push((await service.check(madeUp, ask(receive(`https://declared.example.com/${index}`)))).code);
+      clock.advance(index < 3 ? 0 : 2000);
+    }
+    expect(codes.slice(0, 2)).toEqual(["approval_required", "approval_required"]);
+    expect(codes.slice(2)).toEqual(codes.slice(2).map(() => "request_limit"));
+    const { rows } = await service.list.requests(adminOf());
+    expect(rows.map((row) => row.subject)).toEqual([READER, READER]);
+    const own = await service.check(callerOf(), ask(UNKNOWN));
+    expect(own.code).toBe("approval_required");
+  });
+
   it("name the frame that failed, not the convenient one around it", async () => {
     fixture = await openFixture();
     const { service } = fixture;

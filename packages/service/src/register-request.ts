@@ -22,7 +22,7 @@ import {
   isBlockedOperation,
   requestedEvent,
 } from "./access-events.ts";
-import { type Ask, type CallerContext, originOf, sessionOf } from "./caller-context.ts";
+import { type Ask, type CallerContext, originOf, sessionOf, standingFrames } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { continuationIdentity } from "./continuation-identity.ts";
 import type { Registered } from "./registered.ts";
@@ -105,10 +105,12 @@ async function writeRequest(parts: NodeParts, registration: Registration): Promi
   let hasBudget: boolean | null = null;
   return parts.audit.transaction(async (tx, record): Promise<Registered> => {
     const { caller, subject, resume } = registration;
+    // INVARIANT: whoever the host entered pays; a frame that guarded code made up spends nothing of whom it names.
+    const payer = standingFrames(caller.frames)[0]?.subject ?? subject;
     const unfit = await unfitness(tx, registration);
     if (unfit !== null) return unfit;
     const pending = await tx.requests.findPending(identityOf(registration));
-    if (pending === null || resume !== null) hasBudget ??= parts.rate.take(subject);
+    if (pending === null || resume !== null) hasBudget ??= parts.rate.take(payer);
     if (hasBudget === false) return { kind: "limited" };
     if (pending !== null) {
       if (resume !== null && (await tx.continuations.countOf(pending.id)) >= parts.limits.continuationsMax)
@@ -119,7 +121,7 @@ async function writeRequest(parts: NodeParts, registration: Registration): Promi
       if (resume !== null) recordBlocked(parts, registration, pending.id, record);
       return registeredAs(pending, continuationId, { isNew: false });
     }
-    if ((await tx.requests.countPending(subject)) >= parts.limits.pendingMax) return { kind: "limited" };
+    if ((await tx.requests.countPending(subject)) >= roomFor(parts, caller)) return { kind: "limited" };
     const made = newRequest(parts, registration, ids.request);
     if (!(await tx.requests.insert(made))) return { kind: "stale" };
     const row: RequestRow = { ...made, ...AS_MADE, lastSeenMs: made.firstSeenMs };
@@ -132,6 +134,11 @@ async function writeRequest(parts: NodeParts, registration: Registration): Promi
     recordBlocked(parts, registration, row.id, record);
     return registeredAs(row, continuationId, { isNew: true });
   });
+}
+
+/** WHY half: requests in a made-up name must leave room for those that the subject of that name makes itself. */
+function roomFor({ limits }: NodeParts, { frames }: CallerContext): number {
+  return frames.at(-1)?.entry === "guarded" ? Math.floor(limits.pendingMax / 2) : limits.pendingMax;
 }
 
 /** What the store says of a request that was just made. */
