@@ -6,22 +6,22 @@
 import type { ApprovalScope, Match } from "@sallyport/contract";
 import type { ApprovalRow, ApprovalVerbs } from "../port.ts";
 import {
-  SESSION,
-  TUPLE,
-  TUPLE_KEY,
-  identityConditions,
   jsonColumn,
   jsonOf,
   mapped,
+  SESSION,
   sessionColumns,
   sessionConditions,
   sessionKeyColumn,
   sessionOf,
-  targetHash,
+  TUPLE,
+  TUPLE_KEY,
   tupleColumns,
+  tupleConditions,
   tupleOf,
 } from "./columns.ts";
-import { cursorPlace, equal, pageOf, paging } from "./conditions.ts";
+import { equal, ofSubjects } from "./conditions.ts";
+import { listRows } from "./list-rows.ts";
 import { prepared } from "./prepared.ts";
 import type { ApprovalTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
@@ -99,13 +99,7 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
       if (subjects.length === 0) return [];
       const found = await scope.all(
         rows()
-          .where((eb) =>
-            eb.or(
-              subjects.map(({ type, name }) =>
-                equal<ApprovalTable>({ subject_type: type, subject_name: name }),
-              ),
-            ),
-          )
+          .where(ofSubjects(subjects))
           .where((eb) =>
             session === null || sessionKeyColumn(session.sessionKey) === ""
               ? eb("scope", "=", "permanent")
@@ -120,28 +114,14 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
       return found.map(approvalOf);
     },
 
-    list: async (filter, page) => {
-      const { after, direction, fetch } = paging(["created_ms", "id"], cursorPlace(page.after), page);
-      const found = await scope.all(
-        rows()
-          .where(
-            equal<ApprovalTable>({
-              ...identityConditions(filter),
-              target_hash: filter.target === undefined ? undefined : targetHash(filter.target),
-              ...sessionConditions(filter),
-              scope: filter.scope,
-              request_id: filter.requestId,
-            }),
-          )
-          .where(after)
-          .orderBy("created_ms", direction)
-          .orderBy("id", direction)
-          .limit(fetch),
-      );
-      return pageOf(found, page.limit, {
-        toRow: approvalOf,
-        toCursor: (row) => Object.freeze({ timeMs: row.created_ms, id: row.id }),
+    list: (filter, page) => {
+      const where = equal<ApprovalTable>({
+        ...tupleConditions(filter),
+        ...sessionConditions(filter),
+        scope: filter.scope,
+        request_id: filter.requestId,
       });
+      return listRows(scope, { table: "approval", time: "created_ms", where, toRow: approvalOf }, page);
     },
 
     insert: async (approval) =>

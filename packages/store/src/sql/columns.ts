@@ -132,6 +132,12 @@ export const identityConditions = (filter: IdentityFilter) => ({
   target: filter.target,
 });
 
+/** The same where the target has a hash that is looked up by. */
+export const tupleConditions = (filter: IdentityFilter) => ({
+  ...identityConditions(filter),
+  target_hash: filter.target === undefined ? undefined : targetHash(filter.target),
+});
+
 export const sessionConditions = (filter: SessionFilter) => ({
   organization_id: filter.organizationId === undefined ? undefined : principalColumn(filter.organizationId),
   user_id: filter.userId === undefined ? undefined : principalColumn(filter.userId),

@@ -2,6 +2,7 @@
  * Conditions that several tables share: equality by columns, keyset pages.
  * Column names come from the types of the tables, never from a caller; values are always parameters.
  */
+import type { Subject } from "@sallyport/contract";
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Cursor, Page, PageRequest } from "../port.ts";
 import { checkedLimit } from "./columns.ts";
@@ -20,6 +21,16 @@ export function equal<Table>(conditions: Conditions<Table>): Expression<SqlBool>
   }
   return parts.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(parts, sql` and `)})`;
 }
+
+/** Rows of any of these subjects. */
+export function ofSubjects(subjects: readonly Subject[]): Expression<SqlBool> {
+  const each = subjects.map(({ type, name }) =>
+    equal<TupleColumns>({ subject_type: type, subject_name: name }),
+  );
+  return sql<SqlBool>`(${sql.join(each, sql` or `)})`;
+}
+
+type TupleColumns = { readonly subject_type: string; readonly subject_name: string };
 
 export interface Paging {
   readonly after: Expression<SqlBool>;

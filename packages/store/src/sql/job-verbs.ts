@@ -6,7 +6,8 @@
 import type { UpdateQueryBuilder, UpdateResult } from "kysely";
 import type { JobLease, JobRow, JobState, JobVerbs } from "../port.ts";
 import { checkedLimit } from "./columns.ts";
-import { cursorPlace, equal, pageOf, paging } from "./conditions.ts";
+import { equal } from "./conditions.ts";
+import { listRows } from "./list-rows.ts";
 import type { JobTable, Schema } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
@@ -52,26 +53,13 @@ export function jobVerbs(scope: Scope): JobVerbs {
       return row === null ? null : jobOf(row);
     },
 
-    list: async (filter, page) => {
-      const { after, direction, fetch } = paging(["created_ms", "id"], cursorPlace(page.after), page);
-      const found = await scope.all(
-        rows()
-          .where(
-            equal<JobTable>({
-              state: filter.state,
-              request_id: filter.requestId,
-              approval_id: filter.approvalId,
-            }),
-          )
-          .where(after)
-          .orderBy("created_ms", direction)
-          .orderBy("id", direction)
-          .limit(fetch),
-      );
-      return pageOf(found, page.limit, {
-        toRow: jobOf,
-        toCursor: (row) => Object.freeze({ timeMs: row.created_ms, id: row.id }),
+    list: (filter, page) => {
+      const where = equal<JobTable>({
+        state: filter.state,
+        request_id: filter.requestId,
+        approval_id: filter.approvalId,
       });
+      return listRows(scope, { table: "job", time: "created_ms", where, toRow: jobOf }, page);
     },
 
     insert: async (job) =>

@@ -14,20 +14,20 @@ import type {
 } from "../port.ts";
 import { StoreUsageError } from "../errors.ts";
 import {
-  SESSION,
-  TUPLE,
-  TUPLE_KEY,
-  identityConditions,
   jsonColumn,
   jsonOf,
+  SESSION,
   sessionColumns,
   sessionOf,
   subjectOf,
-  targetHash,
+  TUPLE,
+  TUPLE_KEY,
   tupleColumns,
+  tupleConditions,
   tupleOf,
 } from "./columns.ts";
-import { cursorPlace, equal, pageOf, paging } from "./conditions.ts";
+import { equal, ofSubjects } from "./conditions.ts";
+import { listRows } from "./list-rows.ts";
 import { prepared } from "./prepared.ts";
 import type { DenialTable, RuleTable, SettingTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
@@ -61,40 +61,13 @@ export function denialVerbs(scope: Scope): DenialVerbs {
 
     listForSubjects: async (subjects) => {
       if (subjects.length === 0) return [];
-      const found = await scope.all(
-        rows()
-          .where((eb) =>
-            eb.or(
-              subjects.map(({ type, name }) =>
-                equal<DenialTable>({ subject_type: type, subject_name: name }),
-              ),
-            ),
-          )
-          .orderBy("created_ms")
-          .orderBy("id"),
-      );
+      const found = await scope.all(rows().where(ofSubjects(subjects)).orderBy("created_ms").orderBy("id"));
       return found.map(denialOf);
     },
 
-    list: async (filter, page) => {
-      const { after, direction, fetch } = paging(["created_ms", "id"], cursorPlace(page.after), page);
-      const found = await scope.all(
-        rows()
-          .where(
-            equal<DenialTable>({
-              ...identityConditions(filter),
-              target_hash: filter.target === undefined ? undefined : targetHash(filter.target),
-            }),
-          )
-          .where(after)
-          .orderBy("created_ms", direction)
-          .orderBy("id", direction)
-          .limit(fetch),
-      );
-      return pageOf(found, page.limit, {
-        toRow: denialOf,
-        toCursor: (row) => Object.freeze({ timeMs: row.created_ms, id: row.id }),
-      });
+    list: (filter, page) => {
+      const where = equal<DenialTable>(tupleConditions(filter));
+      return listRows(scope, { table: "denial", time: "created_ms", where, toRow: denialOf }, page);
     },
 
     insert: async (denial) =>

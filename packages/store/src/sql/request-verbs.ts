@@ -6,23 +6,23 @@ import type { Attester, PermissionMode, RequestStatus } from "@sallyport/contrac
 import { sql } from "kysely";
 import type { RequestFilter, RequestRow, RequestVerbs } from "../port.ts";
 import {
-  SESSION,
-  TUPLE,
-  TUPLE_KEY,
   checkedLimit,
-  identityConditions,
   jsonColumn,
   jsonOf,
   mapped,
   pairColumns,
+  SESSION,
   sessionColumns,
   sessionConditions,
   sessionOf,
-  targetHash,
+  TUPLE,
+  TUPLE_KEY,
   tupleColumns,
+  tupleConditions,
   tupleOf,
 } from "./columns.ts";
-import { cursorPlace, equal, pageOf, paging } from "./conditions.ts";
+import { equal } from "./conditions.ts";
+import { listRows } from "./list-rows.ts";
 import { prepared } from "./prepared.ts";
 import type { RequestTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
@@ -153,8 +153,7 @@ const SETTLE = prepared(
 
 const requestConditions = (filter: RequestFilter) =>
   equal<RequestTable>({
-    ...identityConditions(filter),
-    target_hash: filter.target === undefined ? undefined : targetHash(filter.target),
+    ...tupleConditions(filter),
     ...sessionConditions(filter),
     task_id: filter.taskId,
     status: filter.status,
@@ -172,20 +171,9 @@ export function requestVerbs(scope: Scope): RequestVerbs {
         requestOf,
       ),
 
-    list: async (filter, page) => {
-      const { after, direction, fetch } = paging(["first_seen_ms", "id"], cursorPlace(page.after), page);
-      const found = await scope.all(
-        rows()
-          .where(requestConditions(filter))
-          .where(after)
-          .orderBy("first_seen_ms", direction)
-          .orderBy("id", direction)
-          .limit(fetch),
-      );
-      return pageOf(found, page.limit, {
-        toRow: requestOf,
-        toCursor: (row) => Object.freeze({ timeMs: row.first_seen_ms, id: row.id }),
-      });
+    list: (filter, page) => {
+      const where = requestConditions(filter);
+      return listRows(scope, { table: "request", time: "first_seen_ms", where, toRow: requestOf }, page);
     },
 
     count: async (filter) => (await scope.first(count().where(requestConditions(filter))))?.total ?? 0,
