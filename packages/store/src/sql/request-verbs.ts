@@ -77,10 +77,12 @@ const PENDING_OF = prepared(TUPLE_PAIR, (db, marks) =>
     .selectFrom("request")
     .selectAll()
     .where("status", "=", PENDING)
-    .where(equal<RequestTable>(marks))
-    .orderBy("first_seen_ms")
-    .orderBy("id"),
+    .where(equal<RequestTable>(marks)),
 );
+
+/** WHY not by the database: SQLite would rather read every pending request in this order than sort a few. */
+const oldestFirst = (one: RequestRow, other: RequestRow): number =>
+  one.firstSeenMs - other.firstSeenMs || (one.id < other.id ? -1 : 1);
 
 const INSERT = prepared(
   [
@@ -180,7 +182,8 @@ export function requestVerbs(scope: Scope): RequestVerbs {
 
     countPending: async ({ type, name }) => (await COUNT_PENDING.first(scope, { type, name }))?.total ?? 0,
 
-    pendingOf: async (pair) => (await PENDING_OF.all(scope, pairColumns(pair))).map(requestOf),
+    pendingOf: async (pair) => 
+      (await PENDING_OF.all(scope, pairColumns(pair))).map(requestOf).toSorted(oldestFirst),
 
     due: async (nowMs, limit) =>
       (
