@@ -5,7 +5,7 @@
  */
 import type { EventRow } from "./audit/event-chain.ts";
 import { headOf } from "./audit/event-chain.ts";
-import { chainRow, checkpointRow } from "./audit/stored-chain.ts";
+import { chainTextRow, checkpointRow } from "./audit/stored-chain.ts";
 import { verifyStoredChain } from "./audit/verify-log.ts";
 import type { CallerContext } from "./caller-context.ts";
 import type { CheckpointWriter } from "./checkpoint-writer.ts";
@@ -126,7 +126,7 @@ async function firstKept(
     // INVARIANT: the head of a chain stays, so that it goes on from where it was.
     const seq = Math.max(first.seq, Math.min(wanted, last.seq));
     const [row] = await tx.events.chain(node, { from: seq, to: seq, limit: 1 });
-    return row === undefined ? null : { row: chainRow(row), firstSeq: first.seq };
+    return row === undefined ? null : { row: chainTextRow(node, row), firstSeq: first.seq };
   });
 }
 

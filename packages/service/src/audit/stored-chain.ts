@@ -1,5 +1,5 @@
 /** Rows of the store as the chain sees them, page by page. Trusts nothing that it reads: the verifier does the judging. */
-import type { AccessStore, ChainedRow, CheckpointRow, StoreReader } from "@sallyport/store";
+import type { AccessStore, ChainText, ChainedRow, CheckpointRow, StoreReader } from "@sallyport/store";
 import { timestampOf } from "../node-clock.ts";
 import { type SignedCheckpoint, checkpointLine } from "./checkpoint.ts";
 import { type ChainHead, type EventRow, GENESIS_HASH, genesisOf, headOf, isHead } from "./event-chain.ts";
@@ -12,6 +12,10 @@ export const bytesOfHex = (text: string): Uint8Array => Buffer.from(text, "hex")
 
 export function chainRow({ node, seq, timeMs, prevHash, body, hash }: ChainedRow): EventRow {
   return { node, seq, time: timestampOf(timeMs), previousHash: hex(prevHash), body, hash: hex(hash) };
+}
+
+export function chainTextRow(node: string, { seq, timeMs, prevHash, body, hash }: ChainText): EventRow {
+  return { node, seq, time: timestampOf(timeMs), previousHash: prevHash, body, hash };
 }
 
 export async function lastHead(tx: StoreReader, node: string): Promise<ChainHead> {
@@ -43,24 +47,10 @@ export async function* storedPages(
   for (let start = from; start <= to;) {
     const span = { from: start, to, limit: PAGE_ROWS };
     const rows = await store.read((tx) => tx.events.chain(node, span));
-    yield chainRows(rows);
+    yield rows.map((row) => chainTextRow(node, row));
     if (rows.length < PAGE_ROWS) return;
     start = (rows.at(-1)?.seq ?? to) + 1;
   }
-}
-
-/** WHY not `chainRow` for each: a hash is written twice, in its row and in the next, and is made into text once. */
-function chainRows(rows: readonly ChainedRow[]): readonly EventRow[] {
-  let last: ChainedRow | undefined;
-  let lastText = "";
-  return rows.map((row) => {
-    const isNext = last !== undefined && Buffer.compare(last.hash, row.prevHash) === 0;
-    const previousHash = isNext ? lastText : hex(row.prevHash);
-    last = row;
-    lastText = hex(row.hash);
-    const { node, seq, body } = row;
-    return { node, seq, time: timestampOf(row.timeMs), previousHash, body, hash: lastText };
-  });
 }
 
 /** Lines as an export would hold them, oldest first. */

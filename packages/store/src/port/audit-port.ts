@@ -13,6 +13,15 @@ import type {
 import type { IdentityFilter, Json, OriginColumns, Page, PageRequest, SessionFilter } from "./vocabulary.ts";
 
 /** What a chain is verified by. */
+/** What the hash of a row is made of, as text: hashes in lower-case hex. */
+export interface ChainText {
+  readonly seq: number;
+  readonly timeMs: number;
+  readonly body: string;
+  readonly prevHash: string;
+  readonly hash: string;
+}
+
 export interface ChainedRow {
   readonly node: string;
   readonly seq: number;
@@ -73,8 +82,8 @@ export interface EventReader {
   /** The oldest row of a node's chain that is there. */
   firstOf(node: string): Promise<ChainedRow | null>;
   range(node: string, span: ChainSpan): Promise<readonly EventRow[]>;
-  /** The same rows without the columns that are searched by. */
-  chain(node: string, span: ChainSpan): Promise<readonly ChainedRow[]>;
+  /** The same rows without the columns that are searched by. WHY text: bytes cost a driver more than the row itself. */
+  chain(node: string, span: ChainSpan): Promise<readonly ChainText[]>;
   /** The number of the last row before the first one that is not older than this moment; 0 where there is none. */
   lastBefore(node: string, timeMs: number): Promise<number>;
   /** By (time, node, seq). */

@@ -3,8 +3,8 @@
  * INVARIANT: nothing is deleted that a signed checkpoint does not vouch for, and the head of a chain stays.
  */
 import type { DecisionSource, Operation, Outcome, ResourceType, SubjectType } from "@sallyport/contract";
-import { sql } from "kysely";
-import type { ChainedRow, EventRow, EventVerbs } from "../port.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { ChainText, ChainedRow, EventRow, EventVerbs } from "../port.ts";
 import {
   bytesOf,
   checkedLimit,
@@ -14,7 +14,7 @@ import {
   sessionKeyColumn,
   sessionOf,
 } from "./columns.ts";
-import type { Parameter } from "./engine.ts";
+import type { EngineKind, Parameter } from "./engine.ts";
 import { equal, pageOf, paging } from "./conditions.ts";
 import { insertRows } from "./insert-rows.ts";
 import { prepared } from "./prepared.ts";
@@ -101,10 +101,21 @@ const chainedOf = (row: Pick<EventTable, (typeof CHAIN_COLUMNS)[number]>): Chain
   hash: bytesOf(row.hash),
 });
 
-const chainPage = prepared(["node", "from", "to", "limit"], (build, at) =>
+const hexOf = (kind: EngineKind, column: "prev_hash" | "hash"): RawBuilder<string> =>
+  kind === "sqlite"
+    ? sql<string>`lower(hex(${sql.ref(column)}))`
+    : sql<string>`encode(${sql.ref(column)}, 'hex')`;
+
+const chainPage = prepared(["node", "from", "to", "limit"], (build, at, { kind }) =>
   build
     .selectFrom("event")
-    .select(CHAIN_COLUMNS)
+    .select((columns) => [
+      "seq",
+      columns.ref("time_ms").as("timeMs"),
+      "body",
+      hexOf(kind, "prev_hash").as("prevHash"),
+      hexOf(kind, "hash").as("hash"),
+    ])
     .where("node", "=", at.node)
     .where("seq", ">=", at.from)
     .where("seq", "<=", at.to)
@@ -149,8 +160,8 @@ export function eventVerbs(scope: Scope): EventVerbs {
         )
       ).map(eventOf),
 
-    chain: async (node, { from, to, limit }) =>
-      (await chainPage.all(scope, { node, from, to, limit: checkedLimit(limit) })).map(chainedOf),
+    chain: (node, { from, to, limit }): Promise<readonly ChainText[]> =>
+      chainPage.all(scope, { node, from, to, limit: checkedLimit(limit) }),
 
     firstOf: async (node) => {
       const row = await scope.first(

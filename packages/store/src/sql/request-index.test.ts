@@ -1,0 +1,79 @@
+/** Reading requests takes an index that fits, however many are pending: SQLite is asked for the plan of each text. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { StoreReader } from "../port.ts";
+import { type SqliteConnection, connect } from "../sqlite/driver.ts";
+import { type SqliteEngine, openSqliteEngine } from "../sqlite/sqlite-engine.ts";
+import { newRequest } from "../testing/sample-rows.ts";
+import type { Engine } from "./engine.ts";
+import { migrate } from "./migrate.ts";
+import { SqlStore } from "./sql-store.ts";
+
+let folder: string;
+let engine: SqliteEngine;
+let copy: SqliteConnection;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "sp-request-index-"));
+  engine = await openSqliteEngine(join(folder, "store.db"), {
+    ownerWaitMs: 0,
+    waitMs: 1000,
+    version: "test",
+  });
+  await migrate(engine);
+  await engine.copyTo(join(folder, "copy.db"));
+  // WHY a copy: a statement that is explained counts as running, and libsql does not end it.
+  copy = connect(join(folder, "copy.db"));
+});
+afterAll(async () => {
+  copy.close();
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The texts that a piece of work runs on the store. */
+async function textsOf(work: (tx: StoreReader) => Promise<unknown>): Promise<readonly string[]> {
+  const texts: string[] = [];
+  const listening: Engine = {
+    ...engine,
+    begin: async (mode) => {
+      const session = await engine.begin(mode);
+      return {
+        ...session,
+        execute: (text, parameters) => {
+          texts.push(text);
+          return session.execute(text, parameters);
+        },
+      };
+    },
+  };
+  await new SqlStore(listening).read(work);
+  return texts;
+}
+
+const request = newRequest("r-1");
+const { subject, resourceType, operation } = request;
+
+test.each<readonly [string, (tx: StoreReader) => Promise<unknown>, string]>([
+  [
+    "the pending requests that an approval may cover",
+    (tx) => tx.requests.pendingOf({ subject, resourceType, operation }),
+    "request_pending",
+  ],
+  ["the pending request of a tuple", (tx) => tx.requests.findPending(request), "request_pending"],
+  ["how many a subject holds", (tx) => tx.requests.countPending(subject), "request_pending"],
+  ["what is due", (tx) => tx.requests.due(1, 10), "request_due"],
+  [
+    "the newest pending requests",
+    (tx) => tx.requests.list({ status: "pending" }, { limit: 50 }),
+    "request_by_status",
+  ],
+  ["the newest requests", (tx) => tx.requests.list({}, { limit: 50 }), "request_by_time"],
+])("%s is read by an index", async (_name, work, index) => {
+  const [text] = await textsOf(work);
+  const plan = JSON.stringify(copy.run(`explain query plan ${text}`).rows);
+  expect(plan).toContain(index);
+  if (index === "request_pending") expect(plan).toContain("SEARCH");
+});
