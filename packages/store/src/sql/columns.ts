@@ -2,7 +2,7 @@
  * From values of the port to columns and back. What comes out of the store was checked when it went in; the
  * closed lists are enforced by the database as well.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Operation, ResourceType, Subject, SubjectName, SubjectType } from "@sallyport/contract";
 import { StoreUsageError, StoreValueError } from "../errors.ts";
 import type { IdentityFilter, Json, PrincipalId, SessionFilter, SessionIdentity, Tuple } from "../port.ts";
@@ -79,8 +79,7 @@ export const sessionOf = (row: {
   sessionKey: sessionKeyOf(row.session_key),
 });
 
-export const targetHash = (target: string): Uint8Array =>
-  createHash("sha256").update(target, "utf8").digest();
+export const targetHash = (target: string): Uint8Array => hash("sha256", target, "buffer");
 
 export const pairColumns = (pair: Omit<Tuple, "target">) => ({
   subject_type: pair.subject.type,

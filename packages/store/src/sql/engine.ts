@@ -19,7 +19,8 @@ export interface Answer {
 
 /** INVARIANT: ends with exactly one of `commit` and `rollback`; `rollback` never rejects. */
 export interface Session {
-  execute(text: string, parameters: readonly Parameter[]): Promise<Answer>;
+  /** An engine in this process answers at once. WHY: a promise for every statement costs as much as the statement. */
+  execute(text: string, parameters: readonly Parameter[]): Answer | Promise<Answer>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }

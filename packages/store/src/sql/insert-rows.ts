@@ -23,7 +23,8 @@ export async function insertRows<Table extends keyof Schema>(
     const parameters: Parameter[] = [];
     // WHY not `flat`: it looks at every value, and this is the busiest write of all.
     for (const row of chunk) parameters.push(...row);
-    await scope.run(textFor(scope.build, table, { columns, count: chunk.length }), parameters);
+    const answer = scope.run(textFor(scope.build, table, { columns, count: chunk.length }), parameters);
+    if (answer instanceof Promise) await answer;
   }
 }
 

@@ -4,7 +4,7 @@
  * Use it where the shape does not depend on the arguments.
  */
 import type { Compilable, Kysely } from "kysely";
-import type { Parameter } from "./engine.ts";
+import type { Answer, Parameter } from "./engine.ts";
 import type { Schema } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
@@ -41,7 +41,7 @@ export function prepared<const Name extends string, Row>(
   const marks = Object.fromEntries(names.map((name) => [name, new Mark(name)])) as Marks<Name>;
   const written = new WeakMap<Kysely<Schema>, Written>();
 
-  const run = (scope: Scope, values: Values<Name>) => {
+  const run = (scope: Scope, values: Values<Name>): Answer | Promise<Answer> => {
     let known = written.get(scope.build);
     if (known === undefined) {
       const { sql: text, parameters } = build(scope.build, marks, scope).compile();
@@ -53,9 +53,13 @@ export function prepared<const Name extends string, Row>(
       known.parameters.map((value) => (value instanceof Mark ? values[value.name as Name] : value)),
     );
   };
+  const answered = async <T>(scope: Scope, values: Values<Name>, take: (answer: Answer) => T): Promise<T> => {
+    const answer = run(scope, values);
+    return take(answer instanceof Promise ? await answer : answer);
+  };
   return {
-    all: async (scope, values) => (await run(scope, values)).rows as readonly Row[],
-    first: async (scope, values) => ((await run(scope, values)).rows[0] ?? null) as Row | null,
-    changed: async (scope, values) => (await run(scope, values)).changed,
+    all: (scope, values) => answered(scope, values, ({ rows }) => rows as readonly Row[]),
+    first: (scope, values) => answered(scope, values, ({ rows }) => (rows[0] ?? null) as Row | null),
+    changed: (scope, values) => answered(scope, values, ({ changed }) => changed),
   };
 }

@@ -42,16 +42,21 @@ export class Scope {
     return (await this.run(sql, parameters)).changed;
   }
 
-  async run(text: string, parameters: readonly unknown[]): Promise<Answer> {
+  /** At once where the engine answers at once. */
+  run(text: string, parameters: readonly unknown[]): Answer | Promise<Answer> {
     if (this.#ended) throw new StoreUsageError("the transaction has ended: use it only inside its callback");
     try {
-      return await this.#session.execute(text, parameters.map(checkedParameter));
+      const answer = this.#session.execute(text, parameters.map(checkedParameter));
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#failed(error)) : answer;
     } catch (error) {
-      // INVARIANT: a transaction in which a statement failed is never committed, on any engine, also where the
-      // caller swallowed the error.
-      this.#fault ??= error;
-      throw error;
+      return this.#failed(error);
     }
+  }
+
+  /** INVARIANT: a transaction in which a statement failed is never committed, also where the caller swallowed it. */
+  #failed(error: unknown): never {
+    this.#fault ??= error;
+    throw error;
   }
 
   async commit(): Promise<void> {

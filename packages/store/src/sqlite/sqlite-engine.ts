@@ -11,7 +11,7 @@ import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { StoreOwnedError, StoreUnavailableError, StoreUsageError } from "../errors.ts";
 import { queryBuilder } from "../sql/builder.ts";
-import type { Engine, Session } from "../sql/engine.ts";
+import type { Answer, Engine, Parameter, Session } from "../sql/engine.ts";
 import { type SqliteConnection, connect } from "./driver.ts";
 import { LoopTurn } from "./loop-turn.ts";
 import { readOwner, removeOwner, writeOwner } from "./owner-record.ts";
@@ -77,17 +77,19 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
 
   const session = (mode: "read" | "write"): Session => {
     let ended = false;
+    const run = (text: string, parameters: readonly Parameter[]): Answer => {
+      // INVARIANT: a statement that nobody waited for never runs outside its transaction.
+      if (ended) throw new StoreUsageError("the transaction has ended: wait for its statements");
+      try {
+        return connection.run(text, parameters);
+      } catch (error) {
+        throw sqliteFault(error);
+      }
+    };
     return {
-      execute: async (text, parameters) => {
+      execute: (text, parameters) => {
         if (mode === "read" && !READING.test(text)) throw new StoreUsageError(NOT_A_READ);
-        if (loop.isDue) await loop.take();
-        // INVARIANT: a statement that nobody waited for never runs outside its transaction.
-        if (ended) throw new StoreUsageError("the transaction has ended: wait for its statements");
-        try {
-          return connection.run(text, parameters);
-        } catch (error) {
-          throw sqliteFault(error);
-        }
+        return loop.isDue ? loop.take().then(() => run(text, parameters)) : run(text, parameters);
       },
       commit: async () => {
         ended = true;
