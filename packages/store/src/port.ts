@@ -25,6 +25,7 @@ import type {
   RequestReader,
   RequestVerbs,
 } from "./port/request-port.ts";
+import type { RecordReader, RecordVerbs } from "./port/record-port.ts";
 import type { NodeReader, NodeVerbs, RevisionReader, RevisionVerbs } from "./port/revision-port.ts";
 
 /** Reads see one moment of the store. */
@@ -41,6 +42,7 @@ export interface StoreReader {
   readonly checkpoints: CheckpointReader;
   readonly revisions: RevisionReader;
   readonly nodes: NodeReader;
+  readonly records: RecordReader;
   /** The clock that all nodes share (PostgreSQL: the server's); leases are compared by it. */
   nowMs(): Promise<number>;
 }
@@ -62,6 +64,7 @@ export interface StoreTransaction extends StoreReader {
   readonly checkpoints: CheckpointVerbs;
   readonly revisions: RevisionVerbs;
   readonly nodes: NodeVerbs;
+  readonly records: RecordVerbs;
 }
 
 export interface AccessStore {
@@ -97,6 +100,14 @@ export {
   type JobVerbs,
   type NewJob,
 } from "./port/job-port.ts";
+export {
+  type NewRecord,
+  RECORD_KINDS,
+  type RecordKind,
+  type RecordReader,
+  type RecordRow,
+  type RecordVerbs,
+} from "./port/record-port.ts";
 export {
   CONTINUATION_STATES,
   type ContinuationReader,

@@ -74,6 +74,14 @@ export interface EventCursor {
   readonly seq: number;
 }
 
+/** How many events of one decision fell into one span of time. */
+export interface EventCount {
+  /** The begin of the span: a multiple of its length. */
+  readonly fromMs: number;
+  readonly decision: Outcome;
+  readonly count: number;
+}
+
 export interface EventReader {
   /** The head of a node's chain. */
   lastOf(node: string): Promise<EventRow | null>;
@@ -86,6 +94,11 @@ export interface EventReader {
   chain(node: string, span: ChainSpan): Promise<readonly ChainText[]>;
   /** The number of the last row before the first one that is not older than this moment; 0 where there is none. */
   lastBefore(node: string, timeMs: number): Promise<number>;
+  /** Events with a decision, by span of `bucketMs`, oldest first; at most `limit` counts. */
+  countByTime(
+    filter: EventFilter,
+    span: { readonly bucketMs: number; readonly limit: number },
+  ): Promise<readonly EventCount[]>;
   /** By (time, node, seq). */
   search(filter: EventFilter, page: PageRequest<EventCursor>): Promise<Page<EventRow, EventCursor>>;
 }

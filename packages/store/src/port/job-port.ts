@@ -2,7 +2,7 @@
  * The resume outbox. A job is made in the transaction of its approval, runs at least once, and is leased to one
  * executor at a time. Every verb of a lease is fenced: a lease that was lost changes nothing any more.
  */
-import type { Page, PageRequest } from "./vocabulary.ts";
+import type { Page, PageRequest, SessionIdentity } from "./vocabulary.ts";
 
 export const JOB_STATES = ["ready", "leased", "done", "parked"] as const;
 export type JobState = (typeof JOB_STATES)[number];
@@ -39,6 +39,10 @@ export interface Claim {
   readonly nowMs: number;
   readonly leaseMs: number;
   readonly limit: number;
+  /** Only jobs of these actions that were asked for in this session; for executors that serve one. */
+  readonly only?: { readonly actions: readonly string[]; readonly session: SessionIdentity } | undefined;
+  /** No jobs of these actions: others run them. */
+  readonly except?: readonly string[] | undefined;
 }
 
 /** The part of a claimed row that proves the lease. */

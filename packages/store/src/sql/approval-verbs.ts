@@ -3,6 +3,7 @@
  * INVARIANT: one approval per tuple and scope (and organization, user and session where it is of a session);
  * uses are counted by one conditional update, so that no race spends more than there are.
  */
+import { type SqlBool, sql } from "kysely";
 import type { ApprovalScope, Match } from "@sallyport/contract";
 import type { ApprovalRow, ApprovalVerbs } from "../port.ts";
 import {
@@ -43,6 +44,8 @@ const approvalOf = (row: ApprovalTable): ApprovalRow =>
     createdMs: row.created_ms,
     lastUsedMs: row.last_used_ms,
   });
+
+const SESSION_SCOPE = sql<SqlBool>`"scope" = 'session'`;
 
 const GET = prepared(["id"], (db, { id }) => db.selectFrom("approval").selectAll().where("id", "=", id));
 
@@ -151,7 +154,10 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
     removeOfSession: async (session) =>
       (
         await scope.all(
-          removal().where(equal<ApprovalTable>({ scope: "session", ...sessionColumns(session) })),
+          // WHY a literal: the index of sessions is partial, and is found by the same words only.
+          removal()
+            .where(SESSION_SCOPE)
+            .where(equal<ApprovalTable>(sessionColumns(session))),
         )
       ).map(approvalOf),
 

@@ -3,12 +3,12 @@
  * INVARIANT: one job per continuation; a job is leased to one claimer; every verb of a lease names its owner and
  * number, so that whoever lost the lease changes nothing.
  */
-import type { UpdateQueryBuilder, UpdateResult } from "kysely";
-import type { JobLease, JobRow, JobState, JobVerbs } from "../port.ts";
-import { checkedLimit } from "./columns.ts";
+import { type Expression, type SqlBool, type UpdateQueryBuilder, type UpdateResult, sql } from "kysely";
+import type { Claim, JobLease, JobRow, JobState, JobVerbs } from "../port.ts";
+import { checkedLimit, sessionColumns } from "./columns.ts";
 import { equal } from "./conditions.ts";
 import { listRows } from "./list-rows.ts";
-import type { JobTable, Schema } from "./schema.ts";
+import type { ContinuationTable, JobTable, Schema } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
 const jobOf = (row: JobTable): JobRow =>
@@ -30,6 +30,21 @@ const jobOf = (row: JobTable): JobRow =>
     createdMs: row.created_ms,
     finishedMs: row.finished_ms,
   });
+
+/** INVARIANT: a claim for no action takes none. */
+function claimable({ only, except = [] }: Pick<Claim, "only" | "except">): Expression<SqlBool> {
+  const parts = [sql<SqlBool>`1 = 1`];
+  if (except.length > 0) parts.push(sql<SqlBool>`${sql.ref("action")} not in (${sql.join(except)})`);
+  if (only?.actions.length === 0) return sql<SqlBool>`1 = 0`;
+  if (only !== undefined) {
+    const own = equal<ContinuationTable>(sessionColumns(only.session));
+    parts.push(
+      sql<SqlBool>`${sql.ref("action")} in (${sql.join(only.actions)})`,
+      sql<SqlBool>`${sql.ref("continuation_id")} in (select ${sql.ref("id")} from ${sql.table("continuation")} where ${own})`,
+    );
+  }
+  return sql<SqlBool>`(${sql.join(parts, sql` and `)})`;
+}
 
 type JobUpdate = UpdateQueryBuilder<Schema, "job", "job", UpdateResult>;
 
@@ -87,10 +102,13 @@ export function jobVerbs(scope: Scope): JobVerbs {
           .onConflict((conflict) => conflict.column("continuation_id").doNothing()),
       )) === 1,
 
-    claim: async ({ owner, nowMs, leaseMs, limit }) => {
+    claim: async ({ owner, nowMs, leaseMs, limit, only, except }) => {
       const due = scope.build
         .selectFrom("job")
         .select("id as due_id")
+        .where(claimable({ only, except }))
+        // WHY literals: the index of what is due is partial, and is found by the same words only.
+        .where(sql<SqlBool>`"state" in ('ready', 'leased')`)
         .where((eb) =>
           eb.or([
             eb.and([eb("state", "=", "ready"), eb("next_at_ms", "<=", nowMs)]),

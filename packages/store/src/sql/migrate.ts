@@ -4,7 +4,8 @@
  */
 import { StoreSchemaError } from "../errors.ts";
 import type { Engine, Session } from "./engine.ts";
-import { MIGRATIONS, type Migration, table } from "./migrations.ts";
+import { MIGRATIONS, type Migration } from "./migrations.ts";
+import { table } from "./schema-statement.ts";
 
 /** Only this number matters; it has to be the same in every version. */
 const MIGRATION_LOCK = 7_305_883_041;

@@ -3,45 +3,21 @@
  * Text is compared byte by byte everywhere; tables are strict; closed lists are checked by the database.
  */
 import type { EngineKind } from "./engine.ts";
-
-type ColumnType = "text" | "text?" | "integer" | "integer?" | "bytes" | "bytes?";
-type Columns = Readonly<Record<string, ColumnType>>;
+import {
+  type Columns,
+  addColumn,
+  index,
+  oneOf,
+  primaryKey,
+  refers,
+  table,
+  uniqueIndex,
+} from "./schema-statement.ts";
 
 export interface Migration {
   readonly version: number;
   readonly statements: (kind: EngineKind) => readonly string[];
 }
-
-const TYPES = {
-  sqlite: { text: "text collate binary", integer: "integer", bytes: "blob" },
-  postgres: { text: 'text collate "C"', integer: "bigint", bytes: "bytea" },
-} as const satisfies Readonly<Record<EngineKind, unknown>>;
-
-const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-
-function column(kind: EngineKind, name: string, type: ColumnType): string {
-  const optional = type.endsWith("?");
-  const base = (optional ? type.slice(0, -1) : type) as "text" | "integer" | "bytes";
-  return `"${name}" ${TYPES[kind][base]}${optional ? "" : " not null"}`;
-}
-
-export const table =
-  (name: string, columns: Columns, constraints: readonly string[]) =>
-  (kind: EngineKind): string => {
-    const parts = [...Object.entries(columns).map(([key, type]) => column(kind, key, type)), ...constraints];
-    return `create table "${name}" (${parts.join(", ")})${kind === "sqlite" ? " strict" : ""}`;
-  };
-
-const index = (name: string, on: string, columns: readonly string[], where?: string) => (): string =>
-  `create index "${name}" on "${on}" (${quoted(columns)})${where === undefined ? "" : ` where ${where}`}`;
-
-const uniqueIndex = (name: string, on: string, columns: readonly string[], where?: string) => (): string =>
-  index(name, on, columns, where)().replace("create index", "create unique index");
-
-const primaryKey = (...columns: readonly string[]): string => `primary key (${quoted(columns)})`;
-const refers = (from: string, to: string): string => `foreign key ("${from}") references "${to}" ("id")`;
-const oneOf = (name: string, ...values: readonly string[]): string =>
-  `check ("${name}" in (${values.map((value) => `'${value}'`).join(", ")}))`;
 
 const TUPLE = {
   subject_type: "text",
@@ -257,11 +233,6 @@ const FIRST: readonly ((kind: EngineKind) => string)[] = [
   ),
 ];
 
-const addColumn =
-  (on: string, name: string, type: ColumnType, fallback: (kind: EngineKind) => string = () => "") =>
-  (kind: EngineKind): string =>
-    `alter table "${on}" add column ${column(kind, name, type)}${fallback(kind)}`;
-
 /** Of a chain that still has its first row. */
 const noHash = (kind: EngineKind): string => {
   const zeros = "00".repeat(32);
@@ -285,7 +256,26 @@ const SECOND: readonly ((kind: EngineKind) => string)[] = [
   addColumn("checkpoint", "begin_hash", "bytes", noHash),
 ];
 
+/** What the server of persons keeps beside the policy. */
+const THIRD: readonly ((kind: EngineKind) => string)[] = [
+  table(
+    "server_record",
+    {
+      kind: "text",
+      id: "text",
+      body: "text",
+      created_ms: "integer",
+      due_ms: "integer?",
+      version: "integer",
+    },
+    [primaryKey("kind", "id"), oneOf("kind", "account", "sign_in_link", "sign_in", "delivery")],
+  ),
+  index("server_record_due", "server_record", ["kind", "due_ms"], "due_ms is not null"),
+  index("server_record_by_time", "server_record", ["kind", "created_ms", "id"]),
+];
+
 export const MIGRATIONS: readonly Migration[] = Object.freeze([
   { version: 1, statements: (kind: EngineKind) => FIRST.map((statement) => statement(kind)) },
   { version: 2, statements: (kind: EngineKind) => SECOND.map((statement) => statement(kind)) },
+  { version: 3, statements: (kind: EngineKind) => THIRD.map((statement) => statement(kind)) },
 ]);

@@ -168,6 +168,15 @@ export interface NodeTable {
   info: string;
 }
 
+export interface RecordTable {
+  kind: string;
+  id: string;
+  body: string;
+  created_ms: number;
+  due_ms: number | null;
+  version: number;
+}
+
 export interface Schema {
   request: RequestTable;
   continuation: ContinuationTable;
@@ -182,4 +191,5 @@ export interface Schema {
   change: ChangeTable;
   counter: CounterTable;
   node: NodeTable;
+  server_record: RecordTable;
 }

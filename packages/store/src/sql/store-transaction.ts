@@ -6,6 +6,7 @@ import { checkpointVerbs } from "./checkpoint-verbs.ts";
 import { continuationVerbs } from "./continuation-verbs.ts";
 import { jobVerbs } from "./job-verbs.ts";
 import { denialVerbs, ruleVerbs, sessionVerbs, settingVerbs } from "./policy-verbs.ts";
+import { recordVerbs } from "./record-verbs.ts";
 import { requestVerbs } from "./request-verbs.ts";
 import { nodeVerbs, revisionVerbs, storeNowMs } from "./revision-verbs.ts";
 import type { Scope } from "./scope.ts";
@@ -23,6 +24,7 @@ const GROUPS = {
   checkpoints: checkpointVerbs,
   revisions: revisionVerbs,
   nodes: nodeVerbs,
+  records: recordVerbs,
 } as const satisfies {
   readonly [K in Exclude<keyof StoreTransaction, "nowMs">]: (scope: Scope) => StoreTransaction[K];
 };

@@ -1,7 +1,7 @@
 /** The audit log and its checkpoints. */
 import { describe, expect, test } from "vitest";
 import { StoreConflictError } from "../errors.ts";
-import type { CheckpointRow, EventCursor } from "../port.ts";
+import type { CheckpointRow, EventCursor, EventReader } from "../port.ts";
 import type { Current } from "./store-under-test.ts";
 import { hashOf, newEvent } from "./sample-rows.ts";
 
@@ -53,6 +53,33 @@ export function auditConformance(current: Current): void {
       );
       expect(await store.read((tx) => tx.events.lastOf("n-1"))).toEqual(odd);
       expect(await store.read((tx) => tx.events.lastOf("n-2"))).toBeNull();
+    });
+
+    test("decisions are counted by span of time, and a filter narrows the counts", async () => {
+      const { store } = current();
+      const at = (seq: number, timeMs: number, decision: "allowed" | "denied" | null) =>
+        newEvent("n-1", seq, { timeMs, decision, code: decision === "denied" ? "denied_rule" : null });
+      await store.transaction((tx) =>
+        tx.events.append([
+          at(1, 1000, "allowed"),
+          at(2, 1999, "allowed"),
+          at(3, 1500, "denied"),
+          at(4, 1600, null),
+          at(5, 2000, "allowed"),
+        ]),
+      );
+      const counts = (filter: Parameters<EventReader["countByTime"]>[0], limit = 100) =>
+        store.read((tx) => tx.events.countByTime(filter, { bucketMs: 1000, limit }));
+      const all = [
+        { fromMs: 1000, decision: "allowed", count: 2 },
+        { fromMs: 1000, decision: "denied", count: 1 },
+        { fromMs: 2000, decision: "allowed", count: 1 },
+      ];
+      expect(await counts({})).toEqual(all);
+      expect(await counts({ code: "denied_rule" })).toEqual([all[1]]);
+      expect(await counts({ fromMs: 2000 })).toEqual([all[2]]);
+      expect(await counts({ toMs: 1500 })).toEqual([{ ...all[0], count: 1 }]);
+      expect(await counts({}, 1)).toEqual([all[0]]);
     });
 
     test("a row is written once, and a batch wholly or not at all", async () => {

@@ -99,6 +99,26 @@ export function jobConformance(current: Current): void {
       });
     });
 
+    test("a claim takes the jobs of its actions and its session only, and leaves out what others run", async () => {
+      const { store } = current();
+      await makeJobs(store, ["j-1", "j-2"]);
+      await store.transaction(async (tx) => {
+        const { action } = newJob("j-1");
+        const continuation = await tx.continuations.get("continuation-j-1");
+        if (continuation === null) throw new Error("there is no continuation");
+        const { organizationId, userId, sessionKey } = continuation;
+        const session = { organizationId, userId, sessionKey };
+        const claim = (words: object) => tx.jobs.claim({ ...CLAIM, ...words });
+        expect(await claim({ except: [action] })).toEqual([]);
+        expect(await claim({ only: { actions: [], session } })).toEqual([]);
+        expect(await claim({ only: { actions: ["another"], session } })).toEqual([]);
+        for (const other of [{ organizationId: "x" }, { userId: "x" }, { sessionKey: "x" }])
+          expect(await claim({ only: { actions: [action], session: { ...session, ...other } } })).toEqual([]);
+        const taken = await claim({ only: { actions: ["another", action], session }, except: ["another"] });
+        expect(taken.map(({ id }) => id)).toEqual(["j-1", "j-2"]);
+      });
+    });
+
     test("a list narrows and pages", async () => {
       const { store } = current();
       await makeJobs(store, ["j-1", "j-2", "j-3"]);

@@ -9,6 +9,7 @@ import { decisionConformance } from "./conformance-decisions.ts";
 import { identityConformance } from "./conformance-identity.ts";
 import { jobConformance } from "./conformance-jobs.ts";
 import { modelConformance } from "./conformance-model.ts";
+import { recordConformance } from "./conformance-records.ts";
 import { requestConformance } from "./conformance-requests.ts";
 import { transactionConformance } from "./conformance-transactions.ts";
 import type { Current, OpenEmpty, StoreUnderTest } from "./store-under-test.ts";
@@ -33,6 +34,7 @@ export function storeConformance(name: string, openEmpty: OpenEmpty): void {
     decisionConformance(current);
     jobConformance(current);
     auditConformance(current);
+    recordConformance(current);
     concurrencyConformance(current);
     modelConformance(current);
   });

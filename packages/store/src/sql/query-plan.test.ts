@@ -1,9 +1,9 @@
-/** Reading requests takes an index that fits, however many are pending: SQLite is asked for the plan of each text. */
+/** What is read all the time takes an index that fits, however much there is: SQLite is asked for the plan of each text. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { StoreReader } from "../port.ts";
+import type { StoreTransaction } from "../port.ts";
 import { type SqliteConnection, connect } from "../sqlite/driver.ts";
 import { type SqliteEngine, openSqliteEngine } from "../sqlite/sqlite-engine.ts";
 import { newRequest } from "../testing/sample-rows.ts";
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** The texts that a piece of work runs on the store. */
-async function textsOf(work: (tx: StoreReader) => Promise<unknown>): Promise<readonly string[]> {
+async function textsOf(work: (tx: StoreTransaction) => Promise<unknown>): Promise<readonly string[]> {
   const texts: string[] = [];
   const listening: Engine = {
     ...engine,
@@ -49,14 +49,15 @@ async function textsOf(work: (tx: StoreReader) => Promise<unknown>): Promise<rea
       };
     },
   };
-  await new SqlStore(listening).read(work);
+  await new SqlStore(listening).transaction(work);
   return texts;
 }
 
 const request = newRequest("r-1");
 const { subject, resourceType, operation } = request;
+const SESSION = { organizationId: 21, userId: "anna", sessionKey: "s-1" } as const;
 
-test.each<readonly [string, (tx: StoreReader) => Promise<unknown>, string]>([
+test.each<readonly [string, (tx: StoreTransaction) => Promise<unknown>, string]>([
   [
     "the pending requests that an approval may cover",
     (tx) => tx.requests.pendingOf({ subject, resourceType, operation }),
@@ -71,9 +72,17 @@ test.each<readonly [string, (tx: StoreReader) => Promise<unknown>, string]>([
     "request_by_status",
   ],
   ["the newest requests", (tx) => tx.requests.list({}, { limit: 50 }), "request_by_time"],
+  [
+    "a job that is due",
+    (tx) => tx.jobs.claim({ owner: "node-a", nowMs: 1, leaseMs: 1, limit: 1 }),
+    "job_due",
+  ],
+  ["what ends with a session", (tx) => tx.approvals.removeOfSession(SESSION), "approval_by_session"],
+  ["the newest events of a node", (tx) => tx.events.search({ node: "n-1" }, { limit: 50 }), "event_by_time"],
 ])("%s is read by an index", async (_name, work, index) => {
   const [text] = await textsOf(work);
   const plan = JSON.stringify(copy.run(`explain query plan ${text}`).rows);
   expect(plan).toContain(index);
   if (index === "request_pending") expect(plan).toContain("SEARCH");
+  if (index.endsWith("_by_time")) expect(plan).not.toContain("TEMP B-TREE");
 });
