@@ -24,9 +24,11 @@ export async function soakRaces({ name, approves, denies, races }) {
   let approvals = 0;
   let violations = 0;
   const ms = await inLanes({ title: name, rounds: races, lanes: LANES }, async (race) => {
-    const winner = await winnerOf({ approves, denies }, race);
-    if (winner === null) violations += 1;
-    else if (winner === APPROVER) approvals += 1;
+    const outcome = await winnerOf({ approves, denies }, race);
+    if (typeof outcome === "string") {
+      violations += 1;
+      console.error(`race ${race} was broken: ${outcome}`);
+    } else if (outcome === APPROVER) approvals += 1;
   });
   // WHY: where one side always wins nothing raced.
   const ok = violations === 0 && approvals > 0 && approvals < races;
@@ -34,7 +36,7 @@ export async function soakRaces({ name, approves, denies, races }) {
   return { name, rounds: races, ms, found: violations, wanted, ok, approvals };
 }
 
-/** `null` where the rules of a race were broken. @param {{ approves: AccessService, denies: AccessService }} nodes @param {number} race */
+/** Who won, or how the rules of a race were broken. @param {{ approves: AccessService, denies: AccessService }} nodes @param {number} race */
 async function winnerOf({ approves, denies }, race) {
   const access = read(`/srv/race/${race}`);
   const seen = await shown(approves, await registeredId(approves, access));
@@ -45,14 +47,18 @@ async function winnerOf({ approves, denies }, race) {
   const isTurned = race % 2 === 1;
   const answers = await Promise.all((isTurned ? calls.toReversed() : calls).map((call) => call()));
   const [approved, denied] = isTurned ? answers.toReversed() : answers;
-  if (approved === undefined || denied === undefined || approved.ok === denied.ok) return null;
+  const said = JSON.stringify({ approved, denied });
+  if (approved === undefined || denied === undefined || approved.ok === denied.ok)
+    return `one winner: ${said}`;
   const winner = approved.ok ? APPROVER : DENIER;
   const [won, lost] = approved.ok ? [approved, denied] : [denied, approved];
-  if (!won.ok || lost.ok || lost.code !== "already_decided" || lost.decidedBy !== winner) return null;
+  if (!won.ok || lost.ok || lost.code !== "already_decided" || lost.decidedBy !== winner)
+    return `one clear answer: ${said}`;
   const expected = approved.ok ? "allowed_permanent" : "resource_disabled";
   for (const node of [approves, denies]) {
     await node.atLeast(won.revision);
-    if ((await decidedCode(node, access)) !== expected) return null;
+    const code = await decidedCode(node, access);
+    if (code !== expected) return `\`${expected}\` on every node, not \`${code}\`: ${said}`;
   }
   return winner;
 }

@@ -35,6 +35,7 @@ async function patiently(node, what) {
   for (let attempt = 1; ; attempt++) {
     const check = await node.check(guarded(), what);
     if (check.code !== "unavailable" || attempt === ATTEMPTS_MAX) return check;
+    await delay(PAUSE_MS);
   }
 }
 
