@@ -1,1 +1,32 @@
-export {};
+/**
+ * The OS sandbox: rules compiled into kernel rights, a native launcher that applies them, and a broker that asks about
+ * the rest. Trusts the host that opens it; never starts anything outside the wall.
+ */
+export { Broker, type BrokerParts, type Decide, type Ruling } from "./broker.ts";
+export { confinedEnvironment } from "./environment.ts";
+export { SANDBOX_ERRORS, SandboxError, type SandboxErrorCode } from "./errors.ts";
+export { type GateDeciderOptions, gateDecider, gateViolations } from "./gate-decider.ts";
+export type { HostPlaces } from "./host-places.ts";
+export type { ProcessLimits } from "./launch-description.ts";
+export {
+  type MachineFacts,
+  type MachineFinding,
+  RUNGS,
+  type Rung,
+  readMachineFacts,
+} from "./machine-facts.ts";
+export { type ProfileRules, type Sandbox, openSandbox } from "./open-sandbox.ts";
+export { type MachineWall, type ProfileInput, compileProfile } from "./profile/compile-profile.ts";
+export {
+  type Compiled,
+  type Confinement,
+  type Grant,
+  PROFILE_FAULTS,
+  type PathRight,
+  type ProfileFault,
+  type ProfileFaultCode,
+} from "./profile/confinement.ts";
+export type { FileOperation } from "./profile/landlock-right.ts";
+export type { Confined, ConfinedOptions } from "./spawn-confined.ts";
+export { TRAP_SETS, type TrapSet } from "./trap-set.ts";
+export type { GainedPart, LauncherMessage, TrappedCall, TrappedPart } from "./trapped-call.ts";

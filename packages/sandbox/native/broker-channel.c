@@ -1,0 +1,105 @@
+/* Writes whole lines or ends; reads bounded lines. */
+#include "kernel-interface.h"
+
+#include "broker-channel.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_BYTES_MAX = 1 << 18, LINE_BYTES_MAX = 256 };
+
+static int channel = -1;
+
+void open_channel(int fd) { channel = fd; }
+
+/* INVARIANT: a broker that cannot be told anything is gone, and nothing goes on without it. */
+static void send_line(const char *line, size_t length) {
+  for (size_t sent = 0; sent < length;) {
+    ssize_t step = write(channel, line + sent, length - sent);
+    if (step < 0 && errno == EINTR) continue;
+    if (step <= 0) _exit(125);
+    sent += (size_t)step;
+  }
+}
+
+static void send_words(const char *format, ...) {
+  char line[512];
+  va_list words;
+  va_start(words, format);
+  int length = vsnprintf(line, sizeof line, format, words);
+  va_end(words);
+  if (length > 0 && length < (int)sizeof line) send_line(line, (size_t)length);
+}
+
+void tell_started(pid_t pid) { send_words("{\"kind\":\"started\",\"pid\":%d}\n", pid); }
+
+void tell_failed(const char *step, int error) {
+  send_words("{\"kind\":\"failed\",\"step\":\"%s\",\"error\":%d}\n", step, error);
+}
+
+void tell_cancelled(unsigned long id) { send_words("{\"kind\":\"cancel\",\"id\":%lu}\n", id); }
+
+/* Parts that are always needed, or those that are needed if gained. The new length, or `size` where it does not fit. */
+static size_t append_parts(char *line, size_t length, size_t size, const struct parts *parts, bool is_gained,
+                           const struct launch *launch) {
+  const char *separator = "";
+  for (size_t index = 0; index < parts->count; index++) {
+    const struct part *part = &parts->list[index];
+    if ((part->gained_at != NULL) != is_gained) continue;
+    if (launch != NULL && granted(launch, part->place->real, part->operation) != 0) continue;
+    if (!is_utf8(part->place->real) || length + 128 > size) return size;
+    length += (size_t)snprintf(line + length, size - length, "%s{\"operation\":\"%s\",\"exists\":%s,\"target\":\"", separator,
+                               operation_word(part->operation), part->place->exists ? "true" : "false");
+    length = append_json(line, length, size, part->place->real);
+    if (is_gained) {
+      if (!is_utf8(part->gained_at->real) || length + 32 > size) return size;
+      length += (size_t)snprintf(line + length, size - length, "\",\"gained_at\":\"");
+      length = append_json(line, length, size, part->gained_at->real);
+    }
+    if (length + 16 > size) return size;
+    length += (size_t)snprintf(line + length, size - length, "\"}");
+    separator = ",";
+  }
+  return length;
+}
+
+bool tell_parts(const char *word, unsigned long id, const struct trapped_call *call, const struct parts *parts,
+                const struct launch *launch) {
+  static char line[MESSAGE_BYTES_MAX];
+  if (!is_utf8(call->first.text)) return false;
+  size_t length = (size_t)snprintf(line, sizeof line, "{\"kind\":\"%s\",\"id\":%lu,\"pid\":%d,\"call\":\"%s\",\"requested\":\"",
+                                   word, id, call->pid, call->name);
+  length = append_json(line, length, sizeof line, call->first.text);
+  length = append_json(line, length, sizeof line, "");
+  if (length + 32 > sizeof line) return false;
+  length += (size_t)snprintf(line + length, sizeof line - length, "\",\"parts\":[");
+  length = append_parts(line, length, sizeof line, parts, false, launch);
+  if (length + 32 > sizeof line) return false;
+  length += (size_t)snprintf(line + length, sizeof line - length, "],\"gains\":[");
+  length = append_parts(line, length, sizeof line, parts, true, launch);
+  if (length + 8 > sizeof line) return false;
+  length += (size_t)snprintf(line + length, sizeof line - length, "]}\n");
+  send_line(line, length);
+  return true;
+}
+
+bool hear_broker(void (*take)(struct answer answer)) {
+  static char buffer[4096];
+  static size_t filled = 0;
+  ssize_t length = read(channel, buffer + filled, sizeof buffer - filled);
+  if (length < 0) return errno == EINTR || errno == EAGAIN;
+  if (length == 0) return false;
+  filled += (size_t)length;
+  size_t start = 0;
+  for (char *end; (end = memchr(buffer + start, '\n', filled - start)) != NULL; start = (size_t)(end - buffer) + 1) {
+    struct answer answer = parse_answer(buffer + start, (size_t)(end - buffer) - start);
+    if (answer.kind == ANSWER_NONE) return false;
+    take(answer);
+  }
+  memmove(buffer, buffer + start, filled - start);
+  filled -= start;
+  return filled < LINE_BYTES_MAX;
+}

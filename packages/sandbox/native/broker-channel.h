@@ -1,0 +1,23 @@
+/*
+ * The channel to the broker: lines of JSON over the descriptor that Node gave, one message a line. What comes in is an
+ * answer or nothing; whatever else arrives ends the sandbox.
+ */
+#ifndef SALLYPORT_BROKER_CHANNEL_H
+#define SALLYPORT_BROKER_CHANNEL_H
+
+#include "parts.h"
+
+/* `fd`: from now on messages go there. */
+void open_channel(int fd);
+
+void tell_started(pid_t pid);
+void tell_failed(const char *step, int error);
+/* `word`: ask or violation. `false`: a path cannot be said in text, so nothing was sent. */
+bool tell_parts(const char *word, unsigned long id, const struct trapped_call *call, const struct parts *parts,
+                const struct launch *launch);
+void tell_cancelled(unsigned long id);
+
+/* Reads what has come and hands every answer on. `false`: the broker is gone, or said what is no answer. */
+bool hear_broker(void (*take)(struct answer answer));
+
+#endif

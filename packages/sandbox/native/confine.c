@@ -1,0 +1,80 @@
+/* Applies the confinement to the calling process. Fails closed: whoever calls must end where a step does. */
+#include "kernel-interface.h"
+
+#include "confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+int drop_privileges(void) {
+  for (int capability = 0; capability <= 63; capability++) {
+    int held = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (held < 0) break;
+    /* WHY: without CAP_SETPCAP it cannot be dropped, and without capabilities there is none to gain either. */
+    if (held == 1 && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) return -1;
+  }
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) return -1;
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  struct __user_cap_data_struct none[2] = {{0}, {0}};
+  if (syscall(SYS_capset, &header, none) != 0) return -1;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+int apply_limits(const struct launch *launch) {
+  for (size_t index = 0; index < launch->limit_count; index++) {
+    const struct limit *limit = &launch->limits[index];
+    struct rlimit now;
+    if (getrlimit((int)limit->resource, &now) != 0) return -1;
+    /* A limit is only ever lowered. */
+    rlim_t value = limit->value < now.rlim_max ? limit->value : now.rlim_max;
+    struct rlimit lower = {.rlim_cur = value, .rlim_max = value};
+    if (setrlimit((int)limit->resource, &lower) != 0) return -1;
+  }
+  return 0;
+}
+
+int landlock_version(void) {
+  long version = syscall(NUMBER_LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_FLAG);
+  return version < 0 ? 0 : (int)version;
+}
+
+static int add_path_right(int ruleset, const struct path_right *right) {
+  int fd = open(right->path, O_PATH | O_CLOEXEC);
+  /* WHY: what is not there cannot be given; the trap asks when it appears. */
+  if (fd < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
+  struct stat facts;
+  int result = fstat(fd, &facts);
+  uint64_t rights = S_ISDIR(facts.st_mode) ? right->rights : right->rights & LANDLOCK_FILE_RIGHTS;
+  if (result == 0 && rights != 0) {
+    struct landlock_path_words words = {.rights = rights, .parent_fd = fd};
+    result = (int)syscall(NUMBER_LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &words, 0);
+  }
+  close(fd);
+  return result;
+}
+
+int apply_landlock(const struct launch *launch) {
+  struct landlock_ruleset_words words = {.handled_fs = launch->handled_rights, .scoped = launch->scopes};
+  int ruleset = (int)syscall(NUMBER_LANDLOCK_CREATE_RULESET, &words, sizeof words, 0);
+  if (ruleset < 0) return -1;
+  int result = 0;
+  for (size_t index = 0; index < launch->right_count && result == 0; index++)
+    result = add_path_right(ruleset, &launch->rights[index]);
+  if (result == 0) result = (int)syscall(NUMBER_LANDLOCK_RESTRICT_SELF, ruleset, 0);
+  close(ruleset);
+  return result;
+}
+
+int apply_filter(const struct launch *launch) {
+  static struct sock_filter filter[FILTER_MAX];
+  memcpy(filter, launch->filter, launch->filter_count * sizeof filter[0]);
+  struct sock_fprog program = {.len = (unsigned short)launch->filter_count, .filter = filter};
+  unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}

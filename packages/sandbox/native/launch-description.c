@@ -1,0 +1,147 @@
+/* Parses the launch description. Every length is compared with what is left before it is used. */
+#include "launch-description.h"
+
+#include <string.h>
+
+static const uint8_t MAGIC[8] = {'S', 'P', 'L', 'N', 'C', 'H', '0', '1'};
+
+struct reader {
+  const uint8_t *at;
+  size_t left;
+};
+
+static uint64_t read_number(const uint8_t *bytes, size_t size) {
+  uint64_t value = 0;
+  for (size_t index = size; index > 0; index--) value = value << 8 | bytes[index - 1];
+  return value;
+}
+
+/* Text with exactly one NUL, at its end. */
+static const char *read_text(const uint8_t *bytes, size_t size) {
+  if (size == 0 || memchr(bytes, 0, size) != bytes + size - 1) return NULL;
+  return (const char *)bytes;
+}
+
+/* An absolute path without empty, `.` and `..` segments, and without a trailing slash. */
+static const char *read_path(const uint8_t *bytes, size_t size) {
+  const char *path = read_text(bytes, size);
+  if (path == NULL || path[0] != '/' || size > 4096) return NULL;
+  if (path[1] == 0) return path;
+  for (const char *segment = path + 1;;) {
+    size_t length = strcspn(segment, "/");
+    if (length == 0 || (length == 1 && segment[0] == '.')) return NULL;
+    if (length == 2 && segment[0] == '.' && segment[1] == '.') return NULL;
+    if (segment[length] == 0) return path;
+    segment += length + 1;
+  }
+}
+
+static bool add_text(const char **list, size_t *count, size_t max, const char *text) {
+  if (text == NULL || *count >= max) return false;
+  list[(*count)++] = text;
+  return true;
+}
+
+static bool set_text(const char **place, const char *text) {
+  if (text == NULL || *place != NULL) return false;
+  *place = text;
+  return true;
+}
+
+static bool add_right(struct launch *launch, const uint8_t *bytes, size_t size) {
+  if (size < 8 || launch->right_count >= PATHS_MAX) return false;
+  const char *path = read_path(bytes + 8, size - 8);
+  if (path == NULL) return false;
+  launch->rights[launch->right_count++] = (struct path_right){.rights = read_number(bytes, 8), .path = path};
+  return true;
+}
+
+static bool add_grant(struct launch *launch, const uint8_t *bytes, size_t size) {
+  if (size < 3 || launch->grant_count >= PATHS_MAX) return false;
+  if (bytes[0] > OPERATIONS_ALL || (bytes[1] & ~bytes[0]) != 0 || bytes[2] > 1) return false;
+  const char *path = read_path(bytes + 3, size - 3);
+  if (path == NULL) return false;
+  launch->grants[launch->grant_count++] = (struct grant){
+      .operations = bytes[0],
+      .landlocked = bytes[1],
+      .is_tree = bytes[2] == 1,
+      .path = path,
+      .length = path[1] == 0 ? 0 : strlen(path),
+  };
+  return true;
+}
+
+static bool add_limit(struct launch *launch, const uint8_t *bytes, size_t size) {
+  if (size != 12 || launch->limit_count >= LIMITS_MAX) return false;
+  launch->limits[launch->limit_count++] =
+      (struct limit){.resource = (uint32_t)read_number(bytes, 4), .value = read_number(bytes + 4, 8)};
+  return true;
+}
+
+static bool set_filter(struct launch *launch, const uint8_t *bytes, size_t size) {
+  if (launch->filter != NULL || size == 0 || size % 8 != 0 || size / 8 > FILTER_MAX) return false;
+  launch->filter = bytes;
+  launch->filter_count = size / 8;
+  return true;
+}
+
+static bool set_terms(struct launch *launch, const uint8_t *bytes, size_t size) {
+  if (launch->has_terms || size != 20) return false;
+  launch->handled_rights = read_number(bytes, 8);
+  launch->scopes = read_number(bytes + 8, 8);
+  launch->wall_ms = (uint32_t)read_number(bytes + 16, 4);
+  launch->has_terms = true;
+  return true;
+}
+
+static bool take_record(struct launch *launch, uint8_t tag, const uint8_t *bytes, size_t size) {
+  switch (tag) {
+    case RECORD_PROGRAM:
+      return set_text(&launch->program, read_path(bytes, size));
+    case RECORD_CWD:
+      return set_text(&launch->cwd, read_path(bytes, size));
+    case RECORD_ARGUMENT:
+      return add_text(launch->arguments, &launch->argument_count, ARGUMENTS_MAX, read_text(bytes, size));
+    case RECORD_VARIABLE:
+      return add_text(launch->variables, &launch->variable_count, VARIABLES_MAX, read_text(bytes, size));
+    case RECORD_WRITABLE:
+      return add_text(launch->writable, &launch->writable_count, PATHS_MAX, read_path(bytes, size));
+    case RECORD_MASK:
+      return add_text(launch->masks, &launch->mask_count, PATHS_MAX, read_path(bytes, size));
+    case RECORD_RIGHT:
+      return add_right(launch, bytes, size);
+    case RECORD_GRANT:
+      return add_grant(launch, bytes, size);
+    case RECORD_FILTER:
+      return set_filter(launch, bytes, size);
+    case RECORD_LIMIT:
+      return add_limit(launch, bytes, size);
+    case RECORD_TERMS:
+      return set_terms(launch, bytes, size);
+    default:
+      return false;
+  }
+}
+
+/* INVARIANT: a description without a filter, terms or rights to handle is no description: nothing starts unconfined. */
+static bool is_whole(const struct launch *launch) {
+  return launch->program != NULL && launch->cwd != NULL && launch->argument_count > 0 && launch->filter != NULL &&
+         launch->has_terms && launch->handled_rights != 0;
+}
+
+bool parse_launch(const uint8_t *bytes, size_t size, struct launch *launch) {
+  memset(launch, 0, sizeof *launch);
+  if (size > DESCRIPTION_BYTES_MAX || size < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC) != 0) return false;
+  struct reader reader = {.at = bytes + sizeof MAGIC, .left = size - sizeof MAGIC};
+  while (reader.left >= 5) {
+    uint8_t tag = reader.at[0];
+    size_t length = (size_t)read_number(reader.at + 1, 4);
+    reader.at += 5;
+    reader.left -= 5;
+    if (tag == RECORD_END) return length == 0 && reader.left == 0 && is_whole(launch);
+    if (length > reader.left || !take_record(launch, tag, reader.at, length)) return false;
+    reader.at += length;
+    reader.left -= length;
+  }
+  return false;
+}

@@ -1,0 +1,95 @@
+/*
+ * The launch description: what the launcher is told, once, by the host. A list of records, each a tag, a length and
+ * bytes; text carries its own NUL. Parsed in place: nothing is copied and nothing is allocated from a size it names.
+ * Trusts the host for what it means, and nobody for its shape: it is fuzzed.
+ */
+#ifndef SALLYPORT_LAUNCH_DESCRIPTION_H
+#define SALLYPORT_LAUNCH_DESCRIPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  DESCRIPTION_BYTES_MAX = 4 << 20,
+  ARGUMENTS_MAX = 8192,
+  VARIABLES_MAX = 1024,
+  PATHS_MAX = 4096,
+  LIMITS_MAX = 16,
+  FILTER_MAX = 4096,
+};
+
+/* Operations as bits; the order is that of the contract. */
+enum operation {
+  OPERATION_READ = 1 << 0,
+  OPERATION_CREATE = 1 << 1,
+  OPERATION_MODIFY = 1 << 2,
+  OPERATION_DELETE = 1 << 3,
+  OPERATION_EXECUTE = 1 << 4,
+  OPERATIONS_ALL = (1 << 5) - 1,
+};
+
+enum record_tag {
+  RECORD_PROGRAM = 1,
+  RECORD_ARGUMENT = 2,
+  RECORD_VARIABLE = 3,
+  RECORD_CWD = 4,
+  RECORD_WRITABLE = 5,
+  RECORD_MASK = 6,
+  RECORD_RIGHT = 7,
+  RECORD_GRANT = 8,
+  RECORD_FILTER = 9,
+  RECORD_LIMIT = 10,
+  RECORD_TERMS = 11,
+  RECORD_END = 12,
+};
+
+/* Landlock rights on a path. */
+struct path_right {
+  uint64_t rights;
+  const char *path;
+};
+
+/* Operations that are allowed without a question. `landlocked`: those the kernel itself holds to the same path. */
+struct grant {
+  uint8_t operations;
+  uint8_t landlocked;
+  bool is_tree;
+  const char *path;
+  size_t length;
+};
+
+struct limit {
+  uint32_t resource;
+  uint64_t value;
+};
+
+struct launch {
+  const char *program;
+  const char *cwd;
+  const char *arguments[ARGUMENTS_MAX + 1];
+  size_t argument_count;
+  const char *variables[VARIABLES_MAX + 1];
+  size_t variable_count;
+  const char *writable[PATHS_MAX];
+  size_t writable_count;
+  const char *masks[PATHS_MAX];
+  size_t mask_count;
+  struct path_right rights[PATHS_MAX];
+  size_t right_count;
+  struct grant grants[PATHS_MAX];
+  size_t grant_count;
+  struct limit limits[LIMITS_MAX];
+  size_t limit_count;
+  const uint8_t *filter;
+  size_t filter_count;
+  uint64_t handled_rights;
+  uint64_t scopes;
+  uint32_t wall_ms;
+  bool has_terms;
+};
+
+/* Whether the bytes are a whole, well-formed description. On `false` the launch must not be used. */
+bool parse_launch(const uint8_t *bytes, size_t size, struct launch *launch);
+
+#endif

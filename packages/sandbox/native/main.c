@@ -1,0 +1,185 @@
+/*
+ * The launcher: reads its description, makes the sandbox, and stays outside of it as its supervisor.
+ *   launcher --probe
+ *   launcher CHANNEL_FD DESCRIPTION_FD KEPT     (KEPT: how many descriptors, from 0, the program keeps)
+ * Ends as the program ended; 125 where the sandbox itself failed. Without its broker it ends, and all with it.
+ */
+#include "kernel-interface.h"
+
+#include "broker-channel.h"
+#include "confine.h"
+#include "first-process.h"
+#include "probe.h"
+#include "supervisor.h"
+#include "view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { EXIT_FAILED = 125, IDLE_MS = 1000 };
+
+static struct launch launch;
+
+static const int FORWARDED[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH, SIGALRM};
+
+_Noreturn static void fail(const char *step, int error) {
+  tell_failed(step, error);
+  exit(EXIT_FAILED);
+}
+
+static void read_description(int fd) {
+  static uint8_t bytes[DESCRIPTION_BYTES_MAX];
+  size_t size = 0;
+  for (ssize_t step; size < sizeof bytes && (step = read(fd, bytes + size, sizeof bytes - size)) != 0;) {
+    if (step < 0 && errno == EINTR) continue;
+    if (step < 0) fail("description", errno);
+    size += (size_t)step;
+  }
+  close(fd);
+  if (!parse_launch(bytes, size, &launch)) fail("description", EINVAL);
+}
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Ends as the program did. */
+_Noreturn static void end_as(int status) {
+  if (!WIFSIGNALED(status)) exit(WEXITSTATUS(status));
+  struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  sigset_t open;
+  sigemptyset(&open);
+  sigprocmask(SIG_SETMASK, &open, NULL);
+  signal(WTERMSIG(status), SIG_DFL);
+  raise(WTERMSIG(status));
+  exit(128 + WTERMSIG(status));
+}
+
+static int watch_signals(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (size_t index = 0; index < sizeof FORWARDED / sizeof FORWARDED[0]; index++) sigaddset(&set, FORWARDED[index]);
+  sigprocmask(SIG_SETMASK, &set, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* A signal from the terminal has reached the program by itself. */
+static void forward_signal(int signals, int control) {
+  struct signalfd_siginfo facts;
+  if (read(signals, &facts, sizeof facts) != sizeof facts || facts.ssi_code == SI_KERNEL) return;
+  (void)send_notice(control, (struct notice){.word = WORD_SIGNAL, .number = (int32_t)facts.ssi_signo}, -1);
+}
+
+/* Starts pid 1 and waits until its view stands; the root of that view. */
+static int start_view(const struct ways *inside, const struct ways *outside, pid_t *first) {
+  unsigned long spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+  *first = (pid_t)syscall(SYS_clone, spaces | SIGCHLD, NULL, NULL, NULL, NULL);
+  if (*first < 0) fail("namespaces", errno);
+  if (*first == 0) {
+    close(outside->control);
+    close(outside->handover);
+    run_first_process(&launch, inside);
+  }
+  close(inside->control);
+  close(inside->handover);
+  if (map_identity(*first) != 0) fail("identity", errno);
+  struct notice notice = {.word = WORD_GO};
+  if (send_notice(outside->control, notice, -1) != 0) fail("first_process", errno);
+  if (receive_notice(outside->control, &notice, NULL) <= 0) fail("first_process", EPIPE);
+  if (notice.word != WORD_VIEW) fail(notice.step, notice.number);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/root", *first);
+  int view = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (view < 0) fail("root", errno);
+  return view;
+}
+
+/* The program is confined and waits for its exec; from here on its calls are answered. */
+static int take_listener(const struct ways *outside) {
+  struct notice notice = {.word = WORD_GO};
+  if (send_notice(outside->control, notice, -1) != 0) fail("first_process", errno);
+  int listener = -1;
+  if (receive_notice(outside->handover, &notice, &listener) <= 0) fail("program", EPIPE);
+  if (notice.word != WORD_LISTENER || listener < 0) fail(notice.step, notice.number);
+  return listener;
+}
+
+static void hear_program(struct pollfd *polled, pid_t first) {
+  struct notice notice;
+  if (receive_notice(polled->fd, &notice, NULL) > 0) fail(notice.step, notice.number);
+  close(polled->fd);
+  polled->fd = -1;
+  tell_started(first);
+}
+
+static void hear_first_process(int control) {
+  struct notice notice;
+  if (receive_notice(control, &notice, NULL) <= 0) exit(EXIT_FAILED);
+  if (notice.word == WORD_END) end_as(notice.number);
+  fail(notice.step, notice.number);
+}
+
+_Noreturn static void attend(const struct ways *outside, int listener, int channel, pid_t first, int signals) {
+  enum { CONTROL, HANDOVER, LISTENER, CHANNEL, SIGNALS, COUNT };
+  struct pollfd polled[COUNT] = {{.fd = outside->control}, {.fd = outside->handover}, {.fd = listener}, {.fd = channel}, {.fd = signals}};
+  for (int index = 0; index < COUNT; index++) polled[index].events = POLLIN;
+  int64_t end_ms = launch.wall_ms == 0 ? INT64_MAX : now_ms() + launch.wall_ms;
+  for (bool is_waiting = false;; is_waiting = check_waiting()) {
+    int64_t left = end_ms == INT64_MAX ? -1 : end_ms - now_ms();
+    if (end_ms != INT64_MAX && left <= 0) fail("wall_clock", ETIMEDOUT);
+    int timeout = is_waiting && (left < 0 || left > IDLE_MS) ? IDLE_MS : left > INT32_MAX ? INT32_MAX : (int)left;
+    if (poll(polled, COUNT, timeout) < 0 && errno != EINTR) fail("poll", errno);
+    if (polled[CHANNEL].revents != 0 && !hear_broker(take_answer)) exit(EXIT_FAILED);
+    if (polled[LISTENER].revents & POLLIN) (void)serve_notice();
+    else if (polled[LISTENER].revents != 0) polled[LISTENER].fd = -1;
+    if (polled[HANDOVER].revents != 0) hear_program(&polled[HANDOVER], first);
+    if (polled[SIGNALS].revents != 0) forward_signal(signals, outside->control);
+    if (polled[CONTROL].revents != 0) hear_first_process(outside->control);
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
+    print_facts();
+    return 0;
+  }
+  if (argc != 4) return EXIT_FAILED;
+  int channel = atoi(argv[1]), kept = atoi(argv[3]);
+  open_channel(channel);
+  if (kept < 3 || kept > channel) fail("descriptors", EINVAL);
+  fcntl(channel, F_SETFD, FD_CLOEXEC);
+  read_description(atoi(argv[2]));
+  int control[2], handover[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) fail("channels", errno);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, handover) != 0) fail("channels", errno);
+  struct ways outside = {.control = control[0], .handover = handover[0]};
+  struct ways inside = {.control = control[1], .handover = handover[1], .kept = kept};
+  int signals = watch_signals();
+  if (signals < 0) fail("signals", errno);
+  pid_t first;
+  int view = start_view(&inside, &outside, &first);
+  umask(077);
+  if (drop_privileges() != 0) fail("privileges", errno);
+  int listener = take_listener(&outside);
+  /* WHY: the launcher must not keep the program's streams open when the program has closed them. */
+  for (int fd = 0; fd < kept; fd++) close(fd);
+  open_supervisor(&launch, listener, view);
+  struct notice go = {.word = WORD_GO};
+  if (send_notice(outside.handover, go, -1) != 0) fail("program", errno);
+  attend(&outside, listener, channel, first, signals);
+}

@@ -1,0 +1,142 @@
+/* Text work on paths and answers. Fuzzed; see fuzz-parsers.c. */
+#include "path-text.h"
+
+#include <string.h>
+
+bool join_path(char *out, size_t size, const char *folder, const char *name) {
+  size_t name_length = strlen(name);
+  size_t folder_length = name[0] == '/' ? 0 : strlen(folder);
+  while (folder_length > 0 && folder[folder_length - 1] == '/') folder_length--;
+  bool needs_slash = name[0] != '/';
+  if (folder_length + needs_slash + name_length >= size) return false;
+  memcpy(out, folder, folder_length);
+  if (needs_slash) out[folder_length] = '/';
+  memcpy(out + folder_length + needs_slash, name, name_length + 1);
+  return true;
+}
+
+bool split_path(const char *path, char *folder, char *name, size_t size) {
+  size_t end = strlen(path);
+  if (end >= size) return false;
+  while (end > 0 && path[end - 1] == '/') end--;
+  size_t start = end;
+  while (start > 0 && path[start - 1] != '/') start--;
+  size_t length = end - start;
+  if (length == 0 || length > 255) return false;
+  memcpy(name, path + start, length);
+  name[length] = 0;
+  if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return false;
+  if (start == 0) {
+    strcpy(folder, ".");
+    return true;
+  }
+  memcpy(folder, path, start);
+  folder[start] = 0;
+  return true;
+}
+
+/* How many bytes the character at `text` has; 0 where it is none. */
+static size_t character_length(const unsigned char *text) {
+  if (text[0] < 0x80) return 1;
+  size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+  if (text[0] < 0xc2 || text[0] > 0xf4) return 0;
+  for (size_t index = 1; index < length; index++)
+    if ((text[index] & 0xc0) != 0x80) return 0;
+  if (text[0] == 0xe0 && text[1] < 0xa0) return 0;
+  if (text[0] == 0xed && text[1] > 0x9f) return 0;
+  if (text[0] == 0xf0 && text[1] < 0x90) return 0;
+  if (text[0] == 0xf4 && text[1] > 0x8f) return 0;
+  return length;
+}
+
+bool is_utf8(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  while (*at != 0) {
+    size_t length = character_length(at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+size_t append_json(char *out, size_t length, size_t size, const char *text) {
+  static const char HEX[] = "0123456789abcdef";
+  for (const unsigned char *at = (const unsigned char *)text; *at != 0; at++) {
+    if (length + 7 > size) return size;
+    if (*at == '"' || *at == '\\') {
+      out[length++] = '\\';
+      out[length++] = (char)*at;
+    } else if (*at < 0x20 || *at == 0x7f) {
+      memcpy(out + length, "\\u00", 4);
+      out[length + 4] = HEX[*at >> 4];
+      out[length + 5] = HEX[*at & 15];
+      length += 6;
+    } else {
+      out[length++] = (char)*at;
+    }
+  }
+  if (length < size) out[length] = 0;
+  return length;
+}
+
+/* Whether `path` is `folder` or lies below it; the root has length 0. */
+static bool is_within(const char *path, const char *folder, size_t length) {
+  if (length == 0) return true;
+  return strncmp(path, folder, length) == 0 && (path[length] == 0 || path[length] == '/');
+}
+
+static bool covers(const struct grant *grant, const char *path) {
+  return grant->is_tree ? is_within(path, grant->path, grant->length) : strcmp(path, grant->path) == 0;
+}
+
+unsigned granted(const struct launch *launch, const char *path, unsigned operations) {
+  unsigned found = 0;
+  for (size_t index = 0; index < launch->grant_count && found != operations; index++)
+    if (covers(&launch->grants[index], path)) found |= launch->grants[index].operations & operations;
+  return found;
+}
+
+unsigned landlocked(const struct launch *launch, const char *path, unsigned operations) {
+  unsigned found = 0;
+  for (size_t index = 0; index < launch->grant_count && found != operations; index++)
+    if (covers(&launch->grants[index], path)) found |= launch->grants[index].landlocked & operations;
+  return found;
+}
+
+unsigned granted_below(const struct launch *launch, const char *path, unsigned operations) {
+  unsigned found = granted(launch, path, operations);
+  size_t length = path[1] == 0 ? 0 : strlen(path);
+  for (size_t index = 0; index < launch->grant_count && found != operations; index++)
+    if (is_within(launch->grants[index].path, path, length))
+      found |= launch->grants[index].operations & operations;
+  return found;
+}
+
+unsigned granted_whole(const struct launch *launch, const char *path, unsigned operations) {
+  unsigned found = 0;
+  for (size_t index = 0; index < launch->grant_count && found != operations; index++)
+    if (launch->grants[index].is_tree && covers(&launch->grants[index], path))
+      found |= launch->grants[index].operations & operations;
+  return found;
+}
+
+struct answer parse_answer(const char *line, size_t length) {
+  static const struct {
+    const char *word;
+    enum answer_kind kind;
+  } WORDS[] = {{"\"allow ", ANSWER_ALLOW}, {"\"deny ", ANSWER_DENY}};
+  struct answer none = {.kind = ANSWER_NONE};
+  if (length == 8 && memcmp(line, "\"narrow\"", 8) == 0) return (struct answer){.kind = ANSWER_NARROW};
+  for (size_t index = 0; index < sizeof WORDS / sizeof WORDS[0]; index++) {
+    size_t prefix = strlen(WORDS[index].word);
+    if (length <= prefix + 1 || memcmp(line, WORDS[index].word, prefix) != 0) continue;
+    if (line[length - 1] != '"' || length - prefix - 1 > 15) return none;
+    unsigned long id = 0;
+    for (size_t at = prefix; at < length - 1; at++) {
+      if (line[at] < '0' || line[at] > '9') return none;
+      id = id * 10 + (unsigned long)(line[at] - '0');
+    }
+    return (struct answer){.kind = WORDS[index].kind, .id = id};
+  }
+  return none;
+}

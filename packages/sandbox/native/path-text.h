@@ -1,0 +1,45 @@
+/*
+ * Paths as text: joined, compared with grants, written into messages. Pure: no system call, no allocation, every
+ * buffer has its size beside it. Trusts no byte of a path.
+ */
+#ifndef SALLYPORT_PATH_TEXT_H
+#define SALLYPORT_PATH_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "launch-description.h"
+
+enum { PATH_BYTES_MAX = 4096 };
+
+/* Folder and name joined; a name that starts with `/` stands alone. `false` where it does not fit. */
+bool join_path(char *out, size_t size, const char *folder, const char *name);
+
+/* A path cut into its folder and its last name; trailing slashes go. `false` where the last name is none (`.`, `..`, the root). */
+bool split_path(const char *path, char *folder, char *name, size_t size);
+
+/* Whether every byte belongs to well-formed UTF-8. */
+bool is_utf8(const char *text);
+
+/* Appends text as the inside of a JSON string; the new length, or `size` where it does not fit. */
+size_t append_json(char *out, size_t length, size_t size, const char *text);
+
+/* Those of the operations that some grant covers at this real path; `landlocked`: that the kernel holds too. */
+unsigned granted(const struct launch *launch, const char *path, unsigned operations);
+unsigned landlocked(const struct launch *launch, const char *path, unsigned operations);
+
+/* Those of the operations that a grant covers anywhere below a folder, itself included. */
+unsigned granted_below(const struct launch *launch, const char *path, unsigned operations);
+
+/* Those of the operations that a tree covers: the path and all below it. */
+unsigned granted_whole(const struct launch *launch, const char *path, unsigned operations);
+
+/* The answer of the broker: one line, a JSON string such as "allow 12". */
+enum answer_kind { ANSWER_NONE, ANSWER_ALLOW, ANSWER_DENY, ANSWER_NARROW };
+struct answer {
+  enum answer_kind kind;
+  unsigned long id;
+};
+struct answer parse_answer(const char *line, size_t length);
+
+#endif

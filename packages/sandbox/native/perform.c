@@ -1,0 +1,128 @@
+/* Acts by descriptors of the outside view. Runs without capabilities: the owner's rights are all there is. */
+#include "kernel-interface.h"
+
+#include "perform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+/* The mask of the program; 077 where it cannot be read. */
+static mode_t mask_of(pid_t pid) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%d/status", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 077;
+  ssize_t length = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (length < 0) return 077;
+  text[length] = 0;
+  unsigned mask;
+  const char *line = strstr(text, "\nUmask:");
+  return line != NULL && sscanf(line, "\nUmask: %o", &mask) == 1 ? (mode_t)mask & 0777 : 077;
+}
+
+static int answer(int result) { return result < 0 ? -errno : 0; }
+
+static const char *object_link(const struct place *place, char *out, size_t size) {
+  snprintf(out, size, "/proc/self/fd/%d", place->object);
+  return out;
+}
+
+static int open_place(const struct trapped_call *call, const struct place *place) {
+  char link[64];
+  int kept = call->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+  int flags = kept | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  int fd;
+  if (place->exists) {
+    if (!S_ISREG(place->facts.st_mode) && !S_ISDIR(place->facts.st_mode)) return -EACCES;
+    fd = open(object_link(place, link, sizeof link), flags);
+  } else {
+    umask(mask_of(call->pid));
+    fd = openat(place->folder, place->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW, call->mode & 01777);
+    umask(077);
+    /* Something appeared meanwhile: that was not decided on. */
+    if (fd < 0 && errno == EEXIST) return -EACCES;
+  }
+  if (fd < 0) return errno == EWOULDBLOCK ? -EACCES : -errno;
+  if ((call->flags & O_NONBLOCK) == 0 && fcntl(fd, F_SETFL, call->flags & (O_APPEND | O_DIRECT | O_NOATIME)) != 0) {
+    int failed = errno;
+    close(fd);
+    return -failed;
+  }
+  return fd;
+}
+
+static int make_place(const struct trapped_call *call, const struct place *place) {
+  umask(mask_of(call->pid));
+  int result = call->kind == CALL_MKDIR ? mkdirat(place->folder, place->name, call->mode & 01777)
+                                        : mknodat(place->folder, place->name, call->mode & (S_IFMT | 0777), 0);
+  int failed = errno;
+  umask(077);
+  errno = failed;
+  return answer(result);
+}
+
+static int truncate_place(const struct trapped_call *call, const struct place *place) {
+  char link[64];
+  if (!S_ISREG(place->facts.st_mode)) return S_ISDIR(place->facts.st_mode) ? -EISDIR : -EINVAL;
+  int fd = open(object_link(place, link, sizeof link), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return -errno;
+  int result = answer(ftruncate(fd, call->length));
+  close(fd);
+  return result;
+}
+
+static int change_facts(const struct trapped_call *call, const struct place *place) {
+  char text[64];
+  const char *link = object_link(place, text, sizeof text);
+  bool is_link = S_ISLNK(place->facts.st_mode);
+  const struct timespec *times = call->has_times ? call->times : NULL;
+  switch (call->kind) {
+    case CALL_CHMOD:
+      return is_link ? -EOPNOTSUPP : answer(chmod(link, call->mode & 03777));
+    case CALL_CHOWN:
+      return answer(fchownat(place->object, "", call->uid, call->gid, AT_EMPTY_PATH));
+    case CALL_UTIMES:
+      return is_link ? answer(utimensat(place->folder, place->name, times, AT_SYMLINK_NOFOLLOW))
+                     : answer(utimensat(AT_FDCWD, link, times, 0));
+    case CALL_SETXATTR:
+      return is_link ? -EPERM : answer(setxattr(link, call->attribute, call->value, call->value_size, call->flags));
+    default:
+      return is_link ? -EPERM : answer(removexattr(link, call->attribute));
+  }
+}
+
+static int rename_place(const struct trapped_call *call, const struct place *first, const struct place *second) {
+  /* INVARIANT: a rename that was decided as a creation replaces nothing. */
+  unsigned flags = (unsigned)call->flags | (second->exists ? 0u : RENAME_NOREPLACE);
+  return answer(renameat2(first->folder, first->name, second->folder, second->name, flags));
+}
+
+int perform(const struct trapped_call *call, const struct place *first, const struct place *second) {
+  char link[64];
+  switch (call->kind) {
+    case CALL_OPEN:
+      return open_place(call, first);
+    case CALL_UNLINK:
+      return answer(unlinkat(first->folder, first->name, call->flags & AT_REMOVEDIR));
+    case CALL_RENAME:
+      return rename_place(call, first, second);
+    case CALL_LINK:
+      return answer(linkat(AT_FDCWD, object_link(first, link, sizeof link), second->folder, second->name,
+                           AT_SYMLINK_FOLLOW));
+    case CALL_SYMLINK:
+      return answer(symlinkat(call->second.text, first->folder, first->name));
+    case CALL_MKDIR:
+    case CALL_MKNOD:
+      return make_place(call, first);
+    case CALL_TRUNCATE:
+      return truncate_place(call, first);
+    case CALL_EXECUTE:
+      return -EACCES;
+    default:
+      return change_facts(call, first);
+  }
+}

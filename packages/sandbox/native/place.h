@@ -1,0 +1,36 @@
+/*
+ * Where a path of the program leads: its real path, and the object there. Found in the view of the program, held by a
+ * descriptor, and reached again from outside for the act, where it must be the same object.
+ */
+#ifndef SALLYPORT_PLACE_H
+#define SALLYPORT_PLACE_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "trapped-call.h"
+
+struct place {
+  char real[PATH_BYTES_MAX];
+  bool exists;
+  struct stat facts;
+  /* In the view: the object, or where there is none its folder. Held while a person decides. */
+  int held;
+  /* Outside: set by reach_place. */
+  int folder;
+  int object;
+  char name[256];
+};
+
+/* The path leads through the program's own entries in /proc: only the kernel can follow it. */
+enum { LEADS_TO_ITSELF = 4096 };
+
+/* 0, an error, or LEADS_TO_ITSELF. `view`: the root of the program. */
+int find_place(int view, pid_t pid, const struct named_path *path, struct place *place);
+
+/* Opens the same place outside; EACCES where it is not the same any more. */
+int reach_place(struct place *place);
+
+void leave_place(struct place *place);
+
+#endif

@@ -1,0 +1,66 @@
+/* Tries each thing in a child of its own, so that nothing stays. */
+#include "kernel-interface.h"
+
+#include "probe.h"
+
+#include "confine.h"
+#include "view.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static const unsigned long NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+
+/* The errno that a child left as its exit code, 0 where all went well. */
+static int outcome_of(pid_t child) {
+  int status;
+  if (child < 0) return errno;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return errno;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EFAULT;
+}
+
+static int try_namespaces(void) {
+  static struct launch nothing;
+  int go[2];
+  if (pipe(go) != 0) return errno;
+  pid_t child = (pid_t)syscall(SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
+  if (child == 0) {
+    char byte;
+    close(go[1]);
+    if (read(go[0], &byte, 1) != 1) _exit(EPERM);
+    _exit(build_view(&nothing) == NULL ? 0 : errno);
+  }
+  int cloned = errno;
+  close(go[0]);
+  int mapped = child < 0 || map_identity(child) == 0 ? 0 : errno;
+  if (child > 0 && mapped == 0 && write(go[1], "g", 1) != 1) mapped = errno;
+  close(go[1]);
+  errno = cloned;
+  int outcome = outcome_of(child);
+  return mapped != 0 ? mapped : outcome;
+}
+
+static int try_notification(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    struct sock_filter allow = {.code = BPF_RET | BPF_K, .k = SECCOMP_RET_ALLOW};
+    struct sock_fprog program = {.len = 1, .filter = &allow};
+    unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(errno);
+    _exit(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) >= 0 ? 0 : errno);
+  }
+  return outcome_of(child);
+}
+
+void print_facts(void) {
+  printf("{\"landlock\":%d,\"namespaces\":%d,\"notification\":%d}\n", landlock_version(), try_namespaces(),
+         try_notification());
+}

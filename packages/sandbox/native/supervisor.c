@@ -1,0 +1,216 @@
+/* The life of one trapped call: read, found, judged, then continued, performed, refused or put to wait. */
+#include "kernel-interface.h"
+
+#include "supervisor.h"
+
+#include "broker-channel.h"
+#include "perform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+enum { WAITING_MAX = 128 };
+
+struct waiting {
+  unsigned long number;
+  struct trapped_call call;
+  struct place first;
+  struct place second;
+  struct parts parts;
+};
+
+static struct {
+  const struct launch *launch;
+  int listener;
+  int view;
+  /* Nothing is taken from the launch description any more: every call is asked. */
+  bool is_narrow;
+  /* The host started the program itself, so its first exec is no question. */
+  bool has_started;
+  unsigned long next_number;
+  struct waiting waiting[WAITING_MAX];
+} desk;
+
+void open_supervisor(const struct launch *launch, int listener, int view) {
+  desk.launch = launch;
+  desk.listener = listener;
+  desk.view = view;
+  desk.next_number = 1;
+}
+
+static bool is_alive(uint64_t id) { return ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
+
+static void respond(uint64_t id, int result, unsigned flags) {
+  struct seccomp_notif_resp response = {.id = id, .error = result < 0 ? result : 0, .val = 0, .flags = flags};
+  /* WHY unchecked: it fails only where the program is gone. */
+  (void)ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static void hand_over(const struct trapped_call *call, int fd) {
+  struct seccomp_notif_addfd words = {
+      .id = call->id,
+      .flags = SECCOMP_ADDFD_FLAG_SEND,
+      .srcfd = (uint32_t)fd,
+      .newfd_flags = (call->flags & O_CLOEXEC) != 0 ? O_CLOEXEC : 0,
+  };
+  if (ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_ADDFD, &words) < 0) respond(call->id, errno == EMFILE ? -EMFILE : -EACCES, 0);
+  close(fd);
+}
+
+/* Everything was allowed: the act, on places that are still what they were. */
+static void act(const struct trapped_call *call, struct place *first, struct place *second) {
+  if (call->kind == CALL_EXECUTE) {
+    respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+    return;
+  }
+  int failed = reach_place(first);
+  if (failed == 0 && call->second.is_used) failed = reach_place(second);
+  if (failed != 0) {
+    respond(call->id, -failed, 0);
+    return;
+  }
+  int result = perform(call, first, second);
+  if (call->kind == CALL_OPEN && result >= 0) hand_over(call, result);
+  else respond(call->id, result, 0);
+}
+
+static unsigned granted_now(const struct place *place, unsigned operation) {
+  return desk.is_narrow ? 0 : granted(desk.launch, place->real, operation);
+}
+
+static bool is_granted(const struct parts *parts) {
+  for (size_t index = 0; index < parts->count; index++)
+    if (granted_now(parts->list[index].place, parts->list[index].operation) == 0) return false;
+  return true;
+}
+
+/* Whether the kernel would decide this open just so: then it may, on whatever object it finds. */
+static bool may_continue(const struct trapped_call *call, const struct parts *parts) {
+  if (desk.is_narrow || call->kind != CALL_OPEN) return false;
+  for (size_t index = 0; index < parts->count; index++) {
+    const struct part *part = &parts->list[index];
+    /* WHY: for the kernel, making a file is writing it too; where only making is granted it is done on behalf. */
+    unsigned needed = part->operation == OPERATION_CREATE ? OPERATION_CREATE | OPERATION_MODIFY : part->operation;
+    if (landlocked(desk.launch, part->place->real, needed) != needed) return false;
+  }
+  return true;
+}
+
+/* A program is opened by the kernel itself, under Landlock: where it may not be read, an approval could not help. */
+static bool can_be_asked(const struct trapped_call *call, const struct place *place) {
+  unsigned needed = OPERATION_READ | OPERATION_EXECUTE;
+  return call->kind != CALL_EXECUTE || landlocked(desk.launch, place->real, needed) != 0;
+}
+
+static struct waiting *free_desk(void) {
+  for (size_t index = 0; index < WAITING_MAX; index++)
+    if (desk.waiting[index].number == 0) return &desk.waiting[index];
+  return NULL;
+}
+
+static void refuse(const struct trapped_call *call, const struct parts *parts) {
+  (void)tell_parts("violation", 0, call, parts, desk.is_narrow ? NULL : desk.launch);
+  respond(call->id, -EACCES, 0);
+}
+
+static void release(struct waiting *waiting) {
+  leave_place(&waiting->first);
+  leave_place(&waiting->second);
+  waiting->number = 0;
+}
+
+static void judge(struct waiting *seat) {
+  struct trapped_call *call = &seat->call;
+  int failed = parts_of(desk.launch, call, &seat->first, &seat->second, &seat->parts);
+  if (failed != 0) {
+    respond(call->id, -failed, 0);
+  } else if (!is_alive(call->id)) {
+    /* INVARIANT: what was read belongs to this call; a number of a process that ended may be another's by now. */
+  } else if (is_granted(&seat->parts)) {
+    if (may_continue(call, &seat->parts)) respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+    else act(call, &seat->first, &seat->second);
+  } else if (!can_be_asked(call, &seat->first)) {
+    refuse(call, &seat->parts);
+  } else {
+    seat->number = desk.next_number++;
+    if (tell_parts("ask", seat->number, call, &seat->parts, desk.is_narrow ? NULL : desk.launch)) return;
+    respond(call->id, -EACCES, 0);
+  }
+  release(seat);
+}
+
+/* What leads through the program's own entries in /proc: an open is left to Landlock, the rest is refused. */
+static int settle_itself(const struct trapped_call *call) {
+  bool is_own_program = call->kind == CALL_EXECUTE && strcmp(call->first.text, "/proc/self/exe") == 0;
+  bool is_safe = call->kind == CALL_OPEN && (call->mode & (S_ISUID | S_ISGID)) == 0;
+  return (is_safe || is_own_program) && !desk.is_narrow ? 0 : EACCES;
+}
+
+static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
+  struct trapped_call *call = &seat->call;
+  seat->first.held = seat->first.folder = seat->first.object = -1;
+  seat->second.held = seat->second.folder = seat->second.object = -1;
+  int failed = read_call(notice, call);
+  if (failed == 0 && call->kind == CALL_EXECUTE && !desk.has_started) {
+    desk.has_started = true;
+    respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+    return;
+  }
+  if (failed == 0 && call->kind == CALL_OPEN && (call->flags & O_PATH) != 0) {
+    respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+    return;
+  }
+  if (failed == 0) failed = find_place(desk.view, call->pid, &call->first, &seat->first);
+  if (failed == 0 && call->second.is_used) failed = find_place(desk.view, call->pid, &call->second, &seat->second);
+  if (failed == 0) {
+    judge(seat);
+    return;
+  }
+  bool goes_on = failed == LEADS_TO_ITSELF && settle_itself(call) == 0;
+  if (goes_on) respond(notice->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+  else respond(notice->id, failed == LEADS_TO_ITSELF ? -EACCES : -failed, 0);
+  release(seat);
+}
+
+bool serve_notice(void) {
+  static struct seccomp_notif notice;
+  memset(&notice, 0, sizeof notice);
+  if (ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return errno == EINTR || errno == ENOENT;
+  struct waiting *seat = free_desk();
+  if (seat == NULL) respond(notice.id, -EACCES, 0);
+  else serve(&notice, seat);
+  return true;
+}
+
+void take_answer(struct answer answer) {
+  if (answer.kind == ANSWER_NARROW) {
+    desk.is_narrow = true;
+    return;
+  }
+  for (size_t index = 0; index < WAITING_MAX; index++) {
+    struct waiting *seat = &desk.waiting[index];
+    if (seat->number == 0 || seat->number != answer.id) continue;
+    if (!is_alive(seat->call.id)) /* nobody waits for it */;
+    else if (answer.kind == ANSWER_ALLOW) act(&seat->call, &seat->first, &seat->second);
+    else respond(seat->call.id, -EACCES, 0);
+    release(seat);
+    return;
+  }
+}
+
+bool check_waiting(void) {
+  bool is_waiting = false;
+  for (size_t index = 0; index < WAITING_MAX; index++) {
+    struct waiting *seat = &desk.waiting[index];
+    if (seat->number == 0) continue;
+    if (is_alive(seat->call.id)) {
+      is_waiting = true;
+      continue;
+    }
+    tell_cancelled(seat->number);
+    release(seat);
+  }
+  return is_waiting;
+}

@@ -1,0 +1,83 @@
+/* Builds the view. The order matters: clones of writable places are taken before everything turns read-only. */
+#include "kernel-interface.h"
+
+#include "view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+static int write_file(const char *path, const char *text) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t written = write(fd, text, strlen(text));
+  close(fd);
+  return written == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+int map_identity(pid_t child) {
+  char path[64], text[64];
+  snprintf(path, sizeof path, "/proc/%d/setgroups", child);
+  if (write_file(path, "deny") != 0 && errno != ENOENT) return -1;
+  snprintf(path, sizeof path, "/proc/%d/gid_map", child);
+  snprintf(text, sizeof text, "%u %u 1\n", getegid(), getegid());
+  if (write_file(path, text) != 0) return -1;
+  snprintf(path, sizeof path, "/proc/%d/uid_map", child);
+  snprintf(text, sizeof text, "%u %u 1\n", geteuid(), geteuid());
+  return write_file(path, text);
+}
+
+static int set_mount(const char *path, uint64_t set, uint64_t propagation) {
+  struct mount_words words = {.set = set, .propagation = propagation};
+  return (int)syscall(__NR_mount_setattr, AT_FDCWD, path, TREE_RECURSIVE, &words, sizeof words);
+}
+
+static int mask(const char *path) {
+  struct stat facts;
+  if (lstat(path, &facts) != 0) return errno == ENOENT || errno == EACCES ? 0 : -1;
+  if (S_ISDIR(facts.st_mode))
+    return mount("masked", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0,size=4k,nr_inodes=2");
+  if (S_ISLNK(facts.st_mode)) return 0;
+  return mount("/dev/null", path, NULL, MS_BIND, NULL);
+}
+
+/* The loopback device, so that servers of the program's own can be reached by itself. */
+static int raise_loopback(void) {
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  struct ifreq request = {.ifr_flags = IFF_UP | IFF_RUNNING};
+  strcpy(request.ifr_name, "lo");
+  int result = ioctl(fd, SIOCSIFFLAGS, &request);
+  close(fd);
+  return result;
+}
+
+const char *build_view(const struct launch *launch) {
+  static int clones[PATHS_MAX];
+  if (raise_loopback() != 0) return "loopback";
+  if (set_mount("/", 0, MS_PRIVATE) != 0) return "private_mounts";
+  for (size_t index = 0; index < launch->writable_count; index++) {
+    const char *path = launch->writable[index];
+    clones[index] = (int)syscall(NUMBER_OPEN_TREE, AT_FDCWD, path, TREE_CLONE | O_CLOEXEC | TREE_RECURSIVE);
+    if (clones[index] < 0 && errno != ENOENT) return "writable_clone";
+  }
+  if (set_mount("/", MOUNT_READ_ONLY | MOUNT_NO_SUID, 0) != 0) return "read_only";
+  for (size_t index = 0; index < launch->writable_count; index++) {
+    if (clones[index] < 0) continue;
+    const char *path = launch->writable[index];
+    if (syscall(NUMBER_MOVE_MOUNT, clones[index], "", AT_FDCWD, path, MOVE_FROM_EMPTY_PATH) != 0)
+      return "writable_place";
+    close(clones[index]);
+  }
+  for (size_t index = 0; index < launch->mask_count; index++)
+    if (mask(launch->masks[index]) != 0) return "mask";
+  unsigned long quiet = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY;
+  if (mount("proc", "/proc", "proc", quiet, NULL) != 0) return "proc";
+  return NULL;
+}

@@ -1,0 +1,65 @@
+/**
+ * Decides by the gate: every part of a stopped call is a question of its own to the service, which knows by the socket
+ * who asks. Waits for a person where the host says that one can be asked.
+ */
+import { basename, dirname } from "node:path";
+import { parseSystemDependencyTarget } from "@sallyport/contract";
+import type { AskWords, GateClient } from "@sallyport/gate";
+import type { Decide } from "./broker.ts";
+import { PROGRAM_FOLDERS } from "./profile/system-place.ts";
+import type { TrappedCall, TrappedPart } from "./trapped-call.ts";
+
+export interface GateDeciderOptions {
+  /** How long a call may wait for a person. */
+  readonly waitMs: number;
+}
+
+type Gate = Pick<GateClient, "check" | "foresee" | "reportViolation">;
+
+export function gateDecider(gate: Gate, { waitMs }: GateDeciderOptions): Decide {
+  return async (call, signal) => {
+    const checks = await Promise.all(
+      neededParts(gate, call).map((part) =>
+        gate.check(partWords(call, part), { registerRequest: true, waitMs, signal }),
+      ),
+    );
+    return checks.every(({ allowed }) => allowed) ? "allow" : "deny";
+  };
+}
+
+/** INVARIANT: what would pass at the new name has to pass at the old one. */
+function neededParts(gate: Gate, call: TrappedCall): readonly TrappedPart[] {
+  const gained = call.gains.filter(({ operation, gainedAt }) => {
+    const words = { resourceType: "filesystem", operation, target: gainedAt, exists: true };
+    return gate.foresee(words, false).verdict.allowed;
+  });
+  return [...call.parts, ...gained];
+}
+
+/** For calls that were blocked without a question. */
+export function gateViolations(gate: Gate): (call: TrappedCall) => void {
+  return (call) => {
+    for (const part of call.parts) gate.reportViolation(partWords(call, part));
+  };
+}
+
+function partWords(call: TrappedCall, { operation, target, exists }: TrappedPart): AskWords {
+  const twin = operation === "execute" ? programTwin(call.requested, target) : undefined;
+  return {
+    resourceType: "filesystem",
+    operation,
+    target,
+    requested: call.requested === "" ? undefined : call.requested,
+    exists,
+    enforced: true,
+    twin,
+  };
+}
+
+/** A program of a system folder has a name too, and a rule on either counts. */
+function programTwin(requested: string, target: string): AskWords["twin"] {
+  const named = [requested, target].find((path) => PROGRAM_FOLDERS.includes(dirname(path)));
+  const name = named === undefined ? undefined : parseSystemDependencyTarget(basename(named));
+  if (name === undefined || !name.ok) return undefined;
+  return { resourceType: "system_dependency", operation: "execute", target: name.value.text };
+}

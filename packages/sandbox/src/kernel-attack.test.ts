@@ -1,0 +1,164 @@
+/** Ways around the wall by bare system calls, sockets and races, each on the real kernel. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildProgram } from "./testing/build-program.ts";
+import { IDENTITIES, type Workshop, openWorkshop, rules } from "./testing/sandbox-fixture.ts";
+
+const EPERM = 1;
+const EACCES = 13;
+const ENOSYS = 38;
+const EPROTONOSUPPORT = 93;
+const EAFNOSUPPORT = 97;
+const EOPNOTSUPP = 95;
+const ENETUNREACH = 101;
+const ECONNREFUSED = 111;
+const ROUNDS = 3000;
+
+let programs: string;
+let attack: string;
+
+beforeAll(() => {
+  programs = mkdtempSync(join(tmpdir(), "sp-attack-"));
+  chmodSync(programs, 0o755);
+  attack = buildProgram("attack-program.c", programs, ["-pthread"]);
+});
+afterAll(() => rmSync(programs, { recursive: true, force: true }));
+
+describe.each(IDENTITIES)("as $name", (who) => {
+  let shop: Workshop;
+  beforeAll(async () => {
+    shop = await openWorkshop(who);
+  });
+  afterAll(() => shop.close());
+
+  const tried = async (args: readonly string[], allow = rules(attack, "execute")) => {
+    const { stdout, stderr } = await shop.run(attack, args, { allow });
+    expect(stderr).toBe("");
+    return Object.fromEntries(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.split(" "))
+        .map(([name = "", result = ""]) => [name, /^\d+$/.test(result) ? Number(result) : result]),
+    ) as Readonly<Record<string, number | string>>;
+  };
+
+  test("attack: system calls that skip the checks are refused or not there", async () => {
+    const { io_uring, clone3, openat2, x32_open, open_tree, set_flags, ...refused } = await tried(["calls"]);
+    expect({ io_uring, clone3, openat2 }).toEqual({ io_uring: ENOSYS, clone3: ENOSYS, openat2: ENOSYS });
+    expect(x32_open).toBe(process.arch === "x64" ? ENOSYS : undefined);
+    expect({ open_tree, set_flags }).toEqual({ open_tree: EPERM, set_flags: EPERM });
+    expect(Object.keys(refused)).toHaveLength(21);
+    expect(new Set(Object.values(refused))).toEqual(new Set([EPERM]));
+  });
+
+  test("attack: sockets of other families, with high bits set too; a pair of its own still works", async () => {
+    expect(await tried(["sockets"])).toEqual({
+      unix: EACCES,
+      unix_high_bits: EACCES,
+      vsock: EAFNOSUPPORT,
+      packet: EAFNOSUPPORT,
+      netlink: EAFNOSUPPORT,
+      alg: EAFNOSUPPORT,
+      mptcp: EPROTONOSUPPORT,
+      raw: EPERM,
+      pair: 0,
+      tcp: 0,
+    });
+  });
+
+  test("attack: tcp, fast open and udp to the host and beyond find no way out", async () => {
+    let reached = 0;
+    const server = createServer(() => reached++);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await tried(["ways-out", String(port)])).toEqual({
+      connect: ECONNREFUSED,
+      connect_far: ENETUNREACH,
+      fast_open: ECONNREFUSED,
+      udp_far: ENETUNREACH,
+    });
+    expect(reached).toBe(0);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("attack: the 32-bit entry of the kernel ends the program", async () => {
+    expect(await tried(["old-entry"])).toEqual(process.arch === "x64" ? { int80: "killed" } : {});
+  });
+
+  test("attack: a program made in memory has no path and is not started", async () => {
+    expect(await tried(["memory-program", "/bin/true"])).toEqual({ memory_program: EACCES });
+  });
+
+  test("attack: a program that runs as its owner, a device and a nameless file cannot be left behind", async () => {
+    const place = shop.make("set-user-id");
+    const allow = [...rules(attack, "execute"), ...rules(`${place}/`, "read", "create", "modify", "delete")];
+    const { stdout } = await shop.run(attack, ["set-user-id"], { allow, cwd: place });
+    expect(stdout.trim().split("\n")).toEqual([
+      `create_set_user_id ${EPERM}`,
+      `fchmod_set_user_id ${EPERM}`,
+      `chmod_set_user_id ${EPERM}`,
+      `nameless_file ${EOPNOTSUPP}`,
+      `mknod_device ${EPERM}`,
+    ]);
+  });
+
+  test("attack: a plain rename that was approved as a creation replaces nothing that came meanwhile", async () => {
+    const place = shop.make("rename");
+    const [from, to] = [join(place, "from"), join(place, "to")];
+    writeFileSync(from, "from");
+    const { stdout } = await shop.run(attack, ["rename", from, to], {
+      allow: rules(attack, "execute"),
+      ruling: async () => {
+        writeFileSync(to, "somebody else's");
+        return "allow";
+      },
+    });
+    expect(stdout).not.toBe("rename 0\n");
+    expect(readFileSync(to, "utf8")).toBe("somebody else's");
+  });
+
+  test("attack: a path that is rewritten in memory while it is judged opens nothing that is not allowed", async () => {
+    const place = shop.make("memory");
+    const outside = shop.make("memory-outside");
+    writeFileSync(join(place, "harmless"), "harmless");
+    writeFileSync(join(outside, "s"), "secret");
+    const allow = [...rules(attack, "execute"), ...rules(`${place}/`, "read")];
+    const args = ["race-memory", join(place, "harmless"), join(outside, "s"), String(ROUNDS)];
+    expect(await tried(args, allow)).toEqual({ won: 0 });
+  });
+
+  test("attack: a link that is swapped while it is judged opens nothing that is not allowed", async () => {
+    const place = shop.make("link");
+    const outside = shop.make("link-outside");
+    writeFileSync(join(place, "harmless"), "harmless");
+    writeFileSync(join(outside, "s"), "secret");
+    const allow = [...rules(attack, "execute"), ...rules(`${place}/`, "read", "create", "modify", "delete")];
+    const args = [
+      "race-link",
+      join(place, "harmless"),
+      join(outside, "s"),
+      String(ROUNDS),
+      join(place, "link"),
+    ];
+    expect(await tried(args, allow)).toEqual({ won: 0 });
+  });
+
+  test("attack: writing through a link that is swapped changes nothing outside", async () => {
+    const place = shop.make("link-write");
+    const outside = shop.make("link-write-outside");
+    writeFileSync(join(place, "harmless"), "harmless");
+    const secret = join(outside, "s");
+    writeFileSync(secret, "secret");
+    if (who.identity !== undefined) chmodSync(secret, 0o666);
+    chmodSync(join(place, "harmless"), 0o666);
+    // WHY create and delete without modify of the link: then every write is done on behalf.
+    const allow = [...rules(attack, "execute"), ...rules(`${place}/`, "create", "delete", "modify")];
+    const args = ["race-link-write", join(place, "harmless"), secret, String(ROUNDS), join(place, "link")];
+    await tried(args, allow);
+    expect(readFileSync(secret, "utf8")).toBe("secret");
+  });
+});

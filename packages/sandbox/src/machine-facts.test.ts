@@ -1,0 +1,71 @@
+/** What doctor is told, for machines that are not this one; and this one as it is. */
+import { expect, test } from "vitest";
+import { judgeProbe, readMachineFacts } from "./machine-facts.ts";
+
+const probe = (changes: object = {}): string =>
+  JSON.stringify({ landlock: 7, namespaces: 0, notification: 0, ...changes });
+const none = (): undefined => undefined;
+const advice = (text: string, settings: Readonly<Record<string, string>> = {}) => {
+  const { rung, findings } = judgeProbe(text, "/opt/launcher", (name) => settings[name]);
+  return { rung, messages: findings.filter(({ ok }) => !ok).map(({ message }) => message) };
+};
+
+test("a machine with every layer is complete", () => {
+  const { rung, wall, launcher } = judgeProbe(probe(), "/opt/launcher", none);
+  expect(rung).toBe("complete");
+  expect(wall).toEqual({ landlockVersion: 7, hasNamespaces: true, hasNotification: true });
+  expect(launcher).toBe("/opt/launcher");
+});
+
+test("a kernel without Landlock, or with an old one, is refused", () => {
+  expect(advice(probe({ landlock: 0 }))).toMatchObject({ rung: "refused" });
+  expect(advice(probe({ landlock: 2 })).messages).toEqual([
+    "Landlock is version 2, at least 3 is needed: use Linux 6.2 or newer",
+  ]);
+});
+
+test("AppArmor's restriction is named with the profile to install", () => {
+  const { rung, messages } = advice(probe({ namespaces: 13 }), {
+    "kernel/apparmor_restrict_unprivileged_userns": "1",
+  });
+  expect(rung).toBe("refused");
+  expect(messages[0]).toContain("profile sallyport /opt/launcher flags=(unconfined) { userns, }");
+});
+
+test("a container without user namespaces, and a machine that has none left, are told apart", () => {
+  expect(advice(probe({ namespaces: 1 })).messages[0]).toContain("as in a container");
+  expect(advice(probe({ namespaces: 28 })).messages[0]).toContain("user.max_user_namespaces");
+  const switchedOff = advice(probe({ namespaces: 1 }), { "kernel/unprivileged_userns_clone": "0" });
+  expect(switchedOff.messages[0]).toContain("kernel.unprivileged_userns_clone=1");
+});
+
+test("a kernel that cannot notify is refused", () => {
+  expect(advice(probe({ notification: 22 })).messages).toEqual([
+    "seccomp cannot notify: use Linux 5.19 or newer",
+  ]);
+});
+
+test("attack: a missing compiler is a refusal with a name, never a run without a wall", async () => {
+  const before = { ...process.env };
+  process.env["SALLYPORT_CC"] = "no-such-compiler";
+  process.env["SALLYPORT_CACHE"] = `/nonexistent-${process.pid}`;
+  try {
+    const { rung, launcher, findings } = await readMachineFacts();
+    expect({ rung, launcher }).toEqual({ rung: "refused", launcher: undefined });
+    expect(findings.map(({ part }) => part)).toEqual(["launcher"]);
+  } finally {
+    process.env = before;
+  }
+});
+
+test("attack: a launcher that others can write is not used", async () => {
+  const before = { ...process.env };
+  process.env["SALLYPORT_LAUNCHER"] = "/dev/null";
+  try {
+    const { rung, findings } = await readMachineFacts();
+    expect(rung).toBe("refused");
+    expect(findings[0]?.message).toContain("is not a program of this user alone");
+  } finally {
+    process.env = before;
+  }
+});

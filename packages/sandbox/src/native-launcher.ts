@@ -1,0 +1,90 @@
+/**
+ * The launcher program: a prebuilt one that the host names, or one built by `cc` on first use into the cache. Its name
+ * carries the digest of its sources, so that another version never serves. Trusts files of its own user only.
+ */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { SandboxError } from "./errors.ts";
+
+const run = promisify(execFile);
+const SOURCES = fileURLToPath(new URL("../native/", import.meta.url));
+const FLAGS = [
+  "-std=gnu11",
+  "-O2",
+  "-static",
+  "-Wall",
+  "-Wextra",
+  "-fstack-protector-strong",
+  "-D_FORTIFY_SOURCE=2",
+];
+const EXECUTABLE = 0o755;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** `SALLYPORT_LAUNCHER` names a prebuilt one, `SALLYPORT_CC` a compiler. */
+export async function obtainLauncher(variables: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const { SALLYPORT_LAUNCHER: prebuilt, SALLYPORT_CC: compiler = "cc" } = variables;
+  if (prebuilt !== undefined && prebuilt !== "") return trusted(prebuilt);
+  const sources = readdirSync(SOURCES)
+    .filter((file) => /\.[ch]$/.test(file) && !file.startsWith("fuzz-"))
+    .toSorted();
+  const folder = join(cacheFolder(variables), `launcher-${digestOf(sources)}-${process.arch}`);
+  const launcher = join(folder, "launcher");
+  if (existsSync(launcher)) return trusted(launcher);
+  mkdirSync(folder, { recursive: true, mode: EXECUTABLE });
+  const unfinished = `${launcher}.${process.pid}`;
+  const files = sources.filter((file) => file.endsWith(".c")).map((file) => join(SOURCES, file));
+  try {
+    await run(compiler, [...FLAGS, "-o", unfinished, ...files]);
+    chmodSync(unfinished, EXECUTABLE);
+    renameSync(unfinished, launcher);
+  } catch (cause) {
+    rmSync(unfinished, { force: true });
+    const message = `the launcher cannot be built with \`${compiler}\`: install a C compiler with its static library, or name a built launcher in \`SALLYPORT_LAUNCHER\``;
+    throw Object.assign(new SandboxError("sandbox_unavailable", message, "compiler"), { cause });
+  }
+  return trusted(launcher);
+}
+
+/** INVARIANT: nobody but its owner and root can have written what is started outside every sandbox. */
+function trusted(launcher: string): string {
+  const facts = lstatSync(launcher, { throwIfNoEntry: false });
+  const own = process.getuid?.();
+  const isOurs = facts !== undefined && facts.isFile() && (facts.uid === own || facts.uid === 0);
+  if (!isOurs || (facts.mode & WRITABLE_BY_OTHERS) !== 0) {
+    const message = `\`${launcher}\` is not a program of this user alone: remove it, or name another in \`SALLYPORT_LAUNCHER\``;
+    throw new SandboxError("sandbox_unavailable", message, "launcher");
+  }
+  return launcher;
+}
+
+function digestOf(files: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const file of files)
+    hash
+      .update(file)
+      .update("\0")
+      .update(readFileSync(join(SOURCES, file)));
+  return hash.update(FLAGS.join(" ")).digest("hex").slice(0, 16);
+}
+
+function cacheFolder({ SALLYPORT_CACHE: own, XDG_CACHE_HOME: xdg }: NodeJS.ProcessEnv): string {
+  if (own !== undefined && own !== "") return own;
+  const home = homedir();
+  if (home === "" || home === "/" || !existsSync(home))
+    return join(tmpdir(), `sallyport-${process.getuid?.() ?? 0}`);
+  return join(xdg === undefined || xdg === "" ? join(home, ".cache") : xdg, "sallyport");
+}

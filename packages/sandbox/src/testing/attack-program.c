@@ -1,0 +1,204 @@
+/*
+ * Tries ways out of the sandbox by bare system calls. `attack-program NAME [ARGUMENT…]` prints the error number of each
+ * try, 0 where it went through; `killed` where the kernel ended whoever tried.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void tell(const char *name, long result) { printf("%s %d\n", name, result < 0 ? errno : 0); }
+
+static void try_calls(void) {
+  char memory[256] = {0};
+  tell("io_uring", syscall(425, 1, memory));
+  tell("ptrace", ptrace(PTRACE_ATTACH, 1, NULL, NULL));
+  struct iovec local = {memory, 8}, remote = {memory, 8};
+  tell("process_vm_readv", process_vm_readv(1, &local, 1, &remote, 1, 0));
+  tell("keyctl", syscall(SYS_keyctl, 0, -3, 0));
+  tell("add_key", syscall(SYS_add_key, "user", "n", "v", 1, -3));
+  tell("bpf", syscall(SYS_bpf, 0, memory, sizeof memory));
+  tell("userfaultfd", syscall(SYS_userfaultfd, 0));
+  tell("perf_event_open", syscall(SYS_perf_event_open, memory, 0, -1, -1, 0));
+  tell("pidfd_getfd", syscall(438, 0, 0, 0));
+  tell("unshare", unshare(CLONE_NEWUSER));
+  tell("clone", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0));
+  struct clone_args words = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
+  tell("clone3", syscall(435, &words, sizeof words));
+  tell("setns", setns(0, 0));
+  tell("mount", mount("none", "/", NULL, MS_REMOUNT | MS_BIND, NULL));
+  tell("umount", umount2("/proc", MNT_DETACH));
+  tell("chroot", chroot("/"));
+  tell("pivot_root", syscall(SYS_pivot_root, "/", "/"));
+  tell("open_tree", syscall(428, AT_FDCWD, "/", 1));
+  tell("open_by_handle_at", syscall(SYS_open_by_handle_at, AT_FDCWD, memory, 0));
+  uint64_t how[3] = {O_RDONLY, 0, 0};
+  tell("openat2", syscall(437, AT_FDCWD, "/etc/shadow", how, sizeof how));
+  tell("tiocsti", ioctl(0, TIOCSTI, "x"));
+  tell("tiocsti_high_bits", syscall(SYS_ioctl, 0, 0x100000000ul | TIOCSTI, "x"));
+  tell("tioclinux", ioctl(0, TIOCLINUX, "\x02"));
+  int attributes = 0x10, file = open("/usr", O_RDONLY);
+  tell("set_flags", ioctl(file, 0x40086602, &attributes));
+  tell("kexec", syscall(SYS_kexec_load, 0, 0, NULL, 0));
+  tell("init_module", syscall(SYS_init_module, memory, 0, ""));
+#ifdef __x86_64__
+  tell("x32_open", syscall(0x40000000 | SYS_open, "/etc/shadow", O_RDONLY));
+#endif
+}
+
+static void try_sockets(void) {
+  int pair[2];
+  tell("unix", socket(AF_UNIX, SOCK_STREAM, 0));
+  tell("vsock", socket(40, SOCK_STREAM, 0));
+  tell("packet", socket(AF_PACKET, SOCK_RAW, 0));
+  tell("netlink", socket(AF_NETLINK, SOCK_RAW, 0));
+  tell("alg", socket(38, SOCK_SEQPACKET, 0));
+  tell("mptcp", socket(AF_INET, SOCK_STREAM, 262));
+  tell("raw", socket(AF_INET, SOCK_RAW, IPPROTO_TCP));
+  tell("unix_high_bits", syscall(SYS_socket, 0x100000000ul | AF_UNIX, SOCK_STREAM, 0));
+  tell("pair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+  tell("tcp", socket(AF_INET, SOCK_STREAM, 0));
+}
+
+/* A port of the host's own loopback. */
+static void try_ways_out(int port) {
+  struct sockaddr_in host = {.sin_family = AF_INET, .sin_port = htons(port)};
+  inet_pton(AF_INET, "127.0.0.1", &host.sin_addr);
+  struct sockaddr_in far = host;
+  inet_pton(AF_INET, "1.1.1.1", &far.sin_addr);
+  tell("connect", connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&host, sizeof host));
+  tell("connect_far", connect(socket(AF_INET, SOCK_STREAM, 0), (void *)&far, sizeof far));
+  tell("fast_open", sendto(socket(AF_INET, SOCK_STREAM, 0), "x", 1, MSG_FASTOPEN, (void *)&host, sizeof host));
+  tell("udp_far", sendto(socket(AF_INET, SOCK_DGRAM, 0), "x", 1, 0, (void *)&far, sizeof far));
+}
+
+/* The 32-bit entry of the kernel. */
+static void try_old_entry(void) {
+#ifdef __x86_64__
+  pid_t child = fork();
+  if (child == 0) {
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(20) : "memory");
+    _exit(0);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  printf("int80 %s\n", WIFSIGNALED(status) ? "killed" : "0");
+#endif
+}
+
+/* A program that has no name, made in memory. */
+static void try_memory_program(const char *source) {
+  int from = open(source, O_RDONLY), memory = memfd_create("m", 0);
+  char block[65536];
+  for (ssize_t length; (length = read(from, block, sizeof block)) > 0;) write(memory, block, length);
+  char *const arguments[] = {"m", NULL};
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    syscall(SYS_execveat, memory, "", arguments, NULL, AT_EMPTY_PATH);
+    _exit(errno);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  printf("memory_program %d\n", WEXITSTATUS(status));
+}
+
+static void try_set_user_id(void) {
+  tell("create_set_user_id", open("made", O_CREAT | O_WRONLY, 04755));
+  int file = open("plain", O_CREAT | O_RDWR, 0755);
+  tell("fchmod_set_user_id", fchmod(file, 04755));
+  tell("chmod_set_user_id", chmod("plain", 04755));
+  tell("nameless_file", open(".", O_TMPFILE | O_RDWR, 0600));
+  tell("mknod_device", mknod("device", S_IFCHR | 0600, 0x103));
+}
+
+/* One thread writes the path while the other opens it: what is judged and what is opened must be one. */
+static char shared_path[256];
+static const char *harmless, *secret;
+static volatile int is_over;
+
+static void *rewrite(void *unused) {
+  while (!is_over) {
+    strcpy(shared_path, secret);
+    strcpy(shared_path, harmless);
+  }
+  return unused;
+}
+
+static void race_memory(int rounds) {
+  pthread_t thread;
+  int won = 0;
+  strcpy(shared_path, harmless);
+  pthread_create(&thread, NULL, rewrite, NULL);
+  for (int round = 0; round < rounds; round++) {
+    char text[16] = {0};
+    int fd = open(shared_path, O_RDONLY);
+    if (fd < 0) continue;
+    if (read(fd, text, sizeof text - 1) > 0 && strncmp(text, "secret", 6) == 0) won++;
+    close(fd);
+  }
+  is_over = 1;
+  pthread_join(thread, NULL);
+  printf("won %d\n", won);
+}
+
+/* One process moves a link while the other opens through it. */
+static void race_link(const char *link_path, int rounds, int flags) {
+  pid_t child = fork();
+  if (child == 0) {
+    char other[512];
+    snprintf(other, sizeof other, "%s.next", link_path);
+    for (;;) {
+      symlink(harmless, other);
+      rename(other, link_path);
+      symlink(secret, other);
+      rename(other, link_path);
+    }
+  }
+  int won = 0;
+  for (int round = 0; round < rounds; round++) {
+    char text[16] = {0};
+    int fd = open(link_path, flags);
+    if (fd < 0) continue;
+    if (flags == O_RDONLY && read(fd, text, sizeof text - 1) > 0 && strncmp(text, "secret", 6) == 0) won++;
+    if (flags != O_RDONLY) write(fd, "harmless", 8);
+    close(fd);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  printf("won %d\n", won);
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "";
+  if (strcmp(name, "calls") == 0) try_calls();
+  if (strcmp(name, "sockets") == 0) try_sockets();
+  if (strcmp(name, "ways-out") == 0) try_ways_out(atoi(argv[2]));
+  if (strcmp(name, "old-entry") == 0) try_old_entry();
+  if (strcmp(name, "memory-program") == 0) try_memory_program(argv[2]);
+  if (strcmp(name, "set-user-id") == 0) try_set_user_id();
+  if (strcmp(name, "rename") == 0) tell("rename", rename(argv[2], argv[3]));
+  if (strncmp(name, "race-", 5) == 0) harmless = argv[2], secret = argv[3];
+  if (strcmp(name, "race-memory") == 0) race_memory(atoi(argv[4]));
+  if (strcmp(name, "race-link") == 0) race_link(argv[5], atoi(argv[4]), O_RDONLY);
+  if (strcmp(name, "race-link-write") == 0) race_link(argv[5], atoi(argv[4]), O_WRONLY);
+  return 0;
+}
