@@ -45,8 +45,8 @@ export async function bundleProgram(entry, output) {
   await build.close();
 }
 
-/** @param {string} entry */
-async function bundle(entry) {
+/** The script as text. @param {string} [entry] */
+export async function bundle(entry = ENTRY) {
   const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: entry,

@@ -1,5 +1,5 @@
 // @ts-check
-/** Purpose: `npm run build`: compile every package, then make the self-contained realm file. */
+/** Purpose: `npm run build`: compile every package, then make the self-contained files: the realm and the preload. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -22,6 +22,8 @@ export async function build() {
   if (code !== 0) return code;
   const realm = join(root, "tools", "build-realm.mjs");
   if (existsSync(realm)) await (await import(pathToFileURL(realm).href)).buildRealm();
+  const guard = join(root, "tools", "build-guard.mjs");
+  if (existsSync(guard)) await (await import(pathToFileURL(guard).href)).buildGuard();
   return 0;
 }
 

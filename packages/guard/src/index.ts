@@ -1,1 +1,4 @@
-export {};
+/**
+ * The guard, as a host sees it: how a program is started under it. The guard itself is the preload, which nobody imports.
+ */
+export { type GuardLaunch, type GuardLaunchOptions, guardLaunch } from "./launch.ts";

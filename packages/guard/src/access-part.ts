@@ -1,0 +1,74 @@
+/**
+ * One part of a guarded call: what is touched, how, and how it was written. A composite call has several, and all of
+ * them must pass. Values are made here, without a prototype, so that nothing absent is found on a polluted one.
+ */
+import type { ResourceOperation } from "@sallyport/contract";
+import type { AskWords } from "@sallyport/gate";
+import { bare, freeze } from "./captured.ts";
+
+export type AccessPart = ResourceOperation & {
+  /** Normalized already. */
+  readonly target: string;
+  /** As it was written. */
+  readonly requested: string;
+  /** Something is there. */
+  readonly exists: boolean;
+  /** The address that a name was resolved to and that will be dialled. */
+  readonly address?: string | undefined;
+  /** Names that resolved to the address a moment ago. */
+  readonly aliases?: readonly string[] | undefined;
+};
+
+export type FileOperation = Extract<ResourceOperation, { readonly resourceType: "filesystem" }>["operation"];
+
+/** Where a path leads, and what was written. */
+export interface Place {
+  readonly path: string;
+  readonly requested: string;
+  /** Something is there; a link that is itself the target counts. */
+  readonly exists: boolean;
+}
+
+export function filePart(operation: FileOperation, place: Place): AccessPart {
+  const { path, requested, exists } = place;
+  return freeze(bare({ resourceType: "filesystem" as const, operation, target: path, requested, exists }));
+}
+
+/** What is dialled: an endpoint or a unix socket. */
+export function connectPart(
+  target: string,
+  requested: string,
+  more: Pick<AccessPart, "address" | "aliases"> = {},
+): AccessPart {
+  const { address, aliases } = more;
+  return freeze(
+    bare({
+      resourceType: "network" as const,
+      operation: "connect" as const,
+      target,
+      requested,
+      exists: false,
+      address,
+      aliases,
+    }),
+  );
+}
+
+export function createOrModify(place: Place): AccessPart {
+  return filePart(place.exists ? "modify" : "create", place);
+}
+
+/** The question of a part, as the gate takes it. */
+export function wordsOf(part: AccessPart, enforced: boolean): AskWords {
+  const { resourceType, operation, target, requested, exists, address, aliases } = part;
+  return bare({
+    resourceType,
+    operation,
+    target,
+    requested: requested === target ? undefined : requested,
+    exists,
+    enforced,
+    address,
+    aliases,
+  });
+}

@@ -1,0 +1,171 @@
+/**
+ * Every function of the covered modules, by what the guard does with it. A test lists what the running Node has and fails
+ * where a name is missing here, and where a name that is guarded or refused is still Node's own function.
+ * Names that only some Nodes have are listed for all of them.
+ */
+
+/** Names in one text, separated by spaces, for each class. `harmless` gives the reason to each group of names. */
+export interface Classified {
+  readonly guarded: string;
+  readonly refused: string;
+  readonly harmless: Readonly<Record<string, string>>;
+}
+
+const FILE_CALLS =
+  "access appendFile chmod chown copyFile cp lchmod lchown link lstat lutimes mkdir mkdtemp open opendir readFile " +
+  "readdir readlink realpath rename rm rmdir stat statfs symlink truncate unlink utimes writeFile";
+const DESCRIPTOR_CALLS =
+  "close fchmod fchown fdatasync fstat fsync ftruncate futimes read readv write writev";
+
+const both = (names: string): string =>
+  names
+    .split(" ")
+    .flatMap((name) => [name, `${name}Sync`])
+    .join(" ");
+
+/** By module, or by the prototype of a class that a module hands out. */
+export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
+  fs: {
+    guarded: `${both(FILE_CALLS)} ${both(DESCRIPTOR_CALLS)} exists existsSync openAsBlob openAsBlobSync watch watchFile unwatchFile`,
+    refused: "glob globSync mkdtempDisposable mkdtempDisposableSync Utf8Stream",
+    harmless: {
+      "opens by `fs.open`, reads and writes by `fs.read` and `fs.write`":
+        "createReadStream createWriteStream ReadStream WriteStream FileReadStream FileWriteStream",
+      "holds what was asked for already": "Dir Dirent Stats",
+      computes: "_toUnixTimestamp",
+    },
+  },
+  "fs/promises": {
+    guarded: `${FILE_CALLS} watch`,
+    refused: "glob mkdtempDisposable",
+    harmless: {},
+  },
+  "FileHandle.prototype": {
+    guarded: "chmod chown utimes",
+    refused: "",
+    harmless: {
+      "uses what was opened for it":
+        "appendFile close createReadStream createWriteStream datasync read readFile readLines readableWebStream readv stat sync truncate write writeFile writev pull pullSync writer",
+      "tells a number": "getAsyncId constructor",
+    },
+  },
+  "net.Socket.prototype": {
+    guarded: "connect",
+    refused: "",
+    harmless: {
+      "uses the connection that was decided on":
+        "constructor _destroy _final _getpeername _getsockname _onTimeout _read _reset _unrefTimer _write _writeGeneric _writev address destroySoon end getTypeOfService pause read ref resetAndDestroy resume setKeepAlive setNoDelay setTimeout setTypeOfService unref",
+    },
+  },
+  "net.Server.prototype": {
+    guarded: "",
+    refused: "listen",
+    harmless: {
+      "has nothing to listen at":
+        "constructor _emitCloseIfDrained _listen2 _setupWorker address close getConnections ref unref",
+    },
+  },
+  net: {
+    guarded: "",
+    refused: "BoundSocket _TransferredBoundSocket _createServerHandle",
+    harmless: {
+      "connects by `Socket.prototype.connect`": "Socket Stream connect createConnection",
+      "listens by `Server.prototype.listen`": "Server createServer",
+      computes: "BlockList SocketAddress isIP isIPv4 isIPv6 _normalizeArgs _setSimultaneousAccepts",
+      "sets what the refused functions would use":
+        "getDefaultAutoSelectFamily getDefaultAutoSelectFamilyAttemptTimeout setDefaultAutoSelectFamily setDefaultAutoSelectFamilyAttemptTimeout",
+    },
+  },
+  "dgram.Socket.prototype": {
+    guarded: "",
+    refused: "bind bindSync connect connectSync send sendto",
+    harmless: {
+      "has nothing to send by, since it cannot be bound":
+        "constructor _healthCheck _stopReceiving addMembership addSourceSpecificMembership address close disconnect dropMembership dropSourceSpecificMembership getRecvBufferSize getSendBufferSize getSendQueueCount getSendQueueSize ref remoteAddress setBroadcast setMulticastInterface setMulticastLoopback setMulticastTTL setRecvBufferSize setSendBufferSize setTTL unref",
+    },
+  },
+  dns: {
+    guarded: "lookup",
+    refused:
+      "lookupService resolve resolve4 resolve6 resolveAny resolveCaa resolveCname resolveMx resolveNaptr resolveNs resolvePtr resolveSoa resolveSrv resolveTlsa resolveTxt reverse setServers",
+    harmless: {
+      "its methods are refused": "Resolver",
+      "tells or sets an order": "getDefaultResultOrder getServers setDefaultResultOrder",
+    },
+  },
+  http: {
+    guarded: "",
+    refused: "",
+    harmless: {
+      "requests go through `Agent.addRequest` and `ClientRequest.onSocket`, which are refused":
+        "Agent ClientRequest get request",
+      "listens by `net.Server.prototype.listen`": "Server createServer _connectionListener",
+      computes:
+        "IncomingMessage OutgoingMessage ServerResponse setMaxIdleHTTPParsers validateHeaderName validateHeaderValue setGlobalProxyFromEnv",
+      "is refused by its global name": "WebSocket CloseEvent MessageEvent",
+    },
+  },
+  "http.Agent.prototype": {
+    guarded: "",
+    refused: "addRequest",
+    harmless: {
+      "opens by `Socket.prototype.connect`":
+        "constructor createConnection createSocket destroy getName keepSocketAlive removeSocket reuseSocket setRequestSocket",
+    },
+  },
+  http2: {
+    guarded: "",
+    refused: "connect",
+    harmless: {
+      "listens by `net.Server.prototype.listen`": "createSecureServer createServer performServerHandshake",
+      computes:
+        "Http2ServerRequest Http2ServerResponse getDefaultSettings getPackedSettings getUnpackedSettings",
+    },
+  },
+  v8: {
+    guarded: "",
+    refused:
+      "getHeapSnapshot queryObjects setFlagsFromString setHeapProfileNearHeapLimit setHeapSnapshotNearHeapLimit stopCoverage takeCoverage writeHeapSnapshot",
+    harmless: {
+      "tells numbers":
+        "cachedDataVersionTag getCppHeapStatistics getHeapCodeStatistics getHeapSpaceStatistics getHeapStatistics isStringOneByteRepresentation GCProfiler startCpuProfile startHeapProfile",
+      computes: "DefaultDeserializer DefaultSerializer Deserializer Serializer deserialize serialize",
+    },
+  },
+  process: {
+    guarded: "chdir kill _kill getBuiltinModule",
+    refused:
+      "binding _linkedBinding dlopen execve loadEnvFile _debugProcess _debugEnd _getActiveHandles _getActiveRequests initgroups setgroups setegid seteuid setgid setuid",
+    harmless: {
+      "tells about this process":
+        "_rawDebug availableMemory constrainedMemory cpuUsage cwd getActiveResourcesInfo getegid geteuid getgid getgroups getuid hasUncaughtExceptionCaptureCallback hrtime memoryUsage resourceUsage threadCpuUsage uptime",
+      "ends this process or changes how it runs":
+        "_fatalException _startProfilerIdleNotifier _stopProfilerIdleNotifier _tickCallback abort addUncaughtExceptionCaptureCallback assert emitWarning exit nextTick openStdin reallyExit ref setSourceMapsEnabled setUncaughtExceptionCaptureCallback umask unref",
+    },
+  },
+  async_hooks: {
+    guarded: "",
+    refused: "createHook executionAsyncResource",
+    harmless: {
+      "carries the program's own values": "AsyncLocalStorage AsyncResource executionAsyncId triggerAsyncId",
+    },
+  },
+  trace_events: {
+    guarded: "",
+    refused: "createTracing",
+    harmless: { "tells names": "getEnabledCategories" },
+  },
+});
+
+/** Modules whose functions are refused, all but those named. */
+export const REFUSED_MODULES: Readonly<Record<string, string>> = Object.freeze({
+  child_process: "",
+  worker_threads: "",
+  vm: "",
+  inspector: "",
+  "inspector/promises": "",
+  wasi: "",
+  cluster: "",
+  module:
+    "Module _findPath _initPaths _load _nodeModulePaths _preloadModules _resolveFilename _resolveLookupPaths _stat _readPackage isBuiltin runMain wrap",
+});

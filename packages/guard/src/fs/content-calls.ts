@@ -1,0 +1,239 @@
+/**
+ * Calls that read or write what a file holds: open, readFile, writeFile, appendFile, truncate. The guard opens the file,
+ * verifies the descriptor, and gives Node the descriptor or handle in place of the path.
+ */
+import { constants } from "node:fs";
+import { pathText } from "@sallyport/gate";
+import { refusedError } from "../blocked-call.ts";
+import { append, apply, bare, charCodeAt, freeze, newPromise, settled, withArgument } from "../captured.ts";
+import type { Ground } from "../ground.ts";
+import { type AnyFunction, failing } from "./call-drivers.ts";
+import { blanked, optionsOf } from "./call-plan.ts";
+import { requireForeign } from "./descriptor-calls.ts";
+import { type FileHandle, handleOpener, isHandle } from "./file-handle.ts";
+import { nativeFs } from "./native-fs.ts";
+import { flagBits } from "./open-flags.ts";
+import { notAPath } from "./place-of.ts";
+import { type OpenCall, descriptorOpener, openLater, openNow } from "./verified-open.ts";
+
+const { closeSync, openSync } = nativeFs;
+const { O_WRONLY } = constants;
+const DEFAULT_MODE = 0o666;
+
+type Callback = (error: unknown, value?: unknown) => void;
+type Flag = string | number;
+
+interface ContentCall {
+  readonly name: string;
+  /** What is meant where no flag is given. */
+  readonly flag: Flag;
+  /** Which argument may hold an object with `flag` and `mode`. */
+  readonly options?: number | undefined;
+  /** Node's function for a path, and the one for a descriptor where that is another one. */
+  readonly original: AnyFunction;
+  readonly byDescriptor?: AnyFunction | undefined;
+}
+
+export const CONTENT_CALLS = freeze([
+  freeze({ name: "readFile", flag: "r" as Flag, options: 1 }),
+  freeze({ name: "writeFile", flag: "w" as Flag, options: 2 }),
+  freeze({ name: "appendFile", flag: "a" as Flag, options: 2 }),
+]);
+export const TRUNCATE = freeze({ name: "truncate", flag: O_WRONLY });
+
+/** `undefined` where there is no path: a descriptor, a handle, or what Node refuses. */
+function openingOf({ name, flag, options: at }: ContentCall, args: readonly unknown[]): OpenCall | undefined {
+  const input = pathText(args[0]);
+  if (input === undefined) return undefined;
+  const options = at === undefined ? undefined : optionsOf(args[at]);
+  return openCall(input, options?.["flag"] ?? flag, options?.["mode"], name);
+}
+
+function openCall(input: string, flag: unknown, mode: unknown, name: string): OpenCall {
+  const bits = flagBits(flag);
+  const facts = bare({ syscall: "open", path: input });
+  if (bits === undefined)
+    throw refusedError(`the flags of \`${name}\` open nothing that can be checked: use others`, facts);
+  return freeze(bare({ input, bits, mode: modeOf(mode), facts }));
+}
+
+/** WHY: Node reads octal text too. */
+function modeOf(mode: unknown): number {
+  if (typeof mode === "number") return mode;
+  if (typeof mode !== "string" || mode === "") return DEFAULT_MODE;
+  let value = 0;
+  for (let index = 0; index < mode.length; index++) {
+    const digit = charCodeAt(mode, index) - 0x30;
+    if (!(digit >= 0 && digit < 8)) return DEFAULT_MODE;
+    value = value * 8 + digit;
+  }
+  return value;
+}
+
+/** What is no path goes to Node where it is a value. Descriptors are numbers. */
+function withoutPath(ground: Ground, args: readonly unknown[], name: string): unknown[] {
+  const first = args[0];
+  if (typeof first !== "number") return withArgument(args, 0, notAPath(first, name).argument);
+  requireForeign(ground, first, name);
+  return withArgument(args, 0, first);
+}
+
+export function syncContent(ground: Ground, call: ContentCall): AnyFunction {
+  const { original, byDescriptor = original, name } = call;
+  return (...args) => {
+    // WHY: what is loaded as code from a code root is no read; the expectation names this very path.
+    const isLoading =
+      name === "readFile" && (ground.loading.takeCode(args[0]) || ground.loading.isImport(args));
+    const opening = openingOf(call, args);
+    if (opening === undefined) return apply(original, undefined, withoutPath(ground, args, name));
+    const fd = isLoading ? openSync(opening.input, "r") : openNow(ground, opening);
+    try {
+      return apply(byDescriptor, undefined, withArgument(args, 0, fd));
+    } finally {
+      closeSync(fd);
+    }
+  };
+}
+
+export function callbackContent(ground: Ground, call: ContentCall): AnyFunction {
+  const { original, byDescriptor = original, name } = call;
+  return (...args) => {
+    const last = args.length - 1;
+    const callback = args[last] as Callback;
+    if (typeof callback !== "function") return apply(original, undefined, blanked(args, 1));
+    if (pathText(args[0]) === undefined) return apply(original, undefined, withoutPath(ground, args, name));
+    const fail = failing(callback);
+    attempt(fail, () => {
+      const opening = openingOf(call, withArgument(args, last, undefined)) as OpenCall;
+      openLater(ground, opening, descriptorOpener, (error, fd) => {
+        if (error !== null) {
+          fail(error);
+          return;
+        }
+        const done: Callback = (fault, ...values) => {
+          descriptorOpener.drop(fd);
+          callback(fault, ...values);
+        };
+        attempt(fail, () =>
+          apply(byDescriptor, undefined, withArgument(withArgument(args, last, done), 0, fd)),
+        );
+      });
+    });
+    return undefined;
+  };
+}
+
+export function promiseContent(ground: Ground, call: ContentCall): AnyFunction {
+  const { original, name } = call;
+  return (...args) =>
+    newPromise((resolve, reject) => {
+      if (pathText(args[0]) === undefined) {
+        const own = isHandle(args[0]) ? args : withoutPath(ground, args, name);
+        settled(apply(original, undefined, own) as Promise<unknown>, resolve, reject);
+        return;
+      }
+      if (name === "readFile" && ground.loading.isImport(args)) {
+        settled(apply(original, undefined, [pathText(args[0])]) as Promise<unknown>, resolve, reject);
+        return;
+      }
+      const opening = openingOf(call, args) as OpenCall;
+      openLater(ground, opening, handleOpener(ground), (error, handle) => {
+        if (error !== null) {
+          reject(error);
+          return;
+        }
+        const over = (end: (value: unknown) => void) => (value: unknown) => {
+          handleOpener(ground).drop(handle);
+          end(value);
+        };
+        attempt(over(reject), () =>
+          settled(
+            apply(original, undefined, withArgument(args, 0, handle)) as Promise<unknown>,
+            over(resolve),
+            over(reject),
+          ),
+        );
+      });
+    });
+}
+
+/** `truncate` opens for writing, which modifies, and shortens what it opened. */
+export function promiseTruncate(ground: Ground, call: ContentCall): AnyFunction {
+  const { original, byDescriptor = original, name } = call;
+  return (...args) =>
+    newPromise((resolve, reject) => {
+      const opening = openingOf(call, args);
+      if (opening === undefined) {
+        const own = isHandle(args[0]) ? args : withoutPath(ground, args, name);
+        settled(apply(original, undefined, own) as Promise<unknown>, resolve, reject);
+        return;
+      }
+      openLater(ground, opening, descriptorOpener, (error, fd) => {
+        if (error !== null) {
+          reject(error);
+          return;
+        }
+        const done: Callback = (fault) => {
+          descriptorOpener.drop(fd);
+          if (fault === null || fault === undefined) resolve(undefined);
+          else reject(fault);
+        };
+        attempt(reject, () => apply(byDescriptor, undefined, [fd, args[1] ?? 0, done]));
+      });
+    });
+}
+
+function attempt(fail: (error: unknown) => void, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+export function openSyncCall(ground: Ground, original: AnyFunction): AnyFunction {
+  return (...args) => {
+    const input = pathText(args[0]);
+    if (input === undefined)
+      return apply(original, undefined, withArgument(args, 0, notAPath(args[0], "open").argument));
+    return openNow(ground, openCall(input, args[1] ?? "r", args[2], "open"));
+  };
+}
+
+export function openCallbackCall(ground: Ground, original: AnyFunction): AnyFunction {
+  return (...args) => {
+    const last = args.length - 1;
+    const callback = args[last] as Callback;
+    if (typeof callback !== "function") return apply(original, undefined, blanked(args, 1));
+    const input = pathText(args[0]);
+    if (input === undefined)
+      return apply(original, undefined, withArgument(args, 0, notAPath(args[0], "open").argument));
+    const fail = failing(callback);
+    const own: unknown[] = [];
+    for (let index = 0; index < last; index++) append(own, args[index]);
+    attempt(fail, () =>
+      openLater(ground, openCall(input, own[1] ?? "r", own[2], "open"), descriptorOpener, (error, fd) => {
+        if (error !== null) fail(error);
+        else callback(null, fd);
+      }),
+    );
+    return undefined;
+  };
+}
+
+export function openPromiseCall(ground: Ground, original: AnyFunction): AnyFunction {
+  return (...args) =>
+    newPromise<FileHandle>((resolve, reject) => {
+      const input = pathText(args[0]);
+      if (input === undefined) {
+        const own = withArgument(args, 0, notAPath(args[0], "open").argument);
+        settled(apply(original, undefined, own) as Promise<FileHandle>, resolve, reject);
+        return;
+      }
+      const call = openCall(input, args[1] ?? "r", args[2], "open");
+      openLater(ground, call, handleOpener(ground), (error, handle) => {
+        if (error !== null) reject(error);
+        else resolve(handle);
+      });
+    });
+}

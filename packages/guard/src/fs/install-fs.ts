@@ -1,0 +1,158 @@
+/**
+ * Puts the guard in the place of every function of `node:fs` and `node:fs/promises` that touches something. Streams need
+ * nothing of their own: they look `fs.open`, `fs.read` and `fs.write` up when they are used.
+ */
+import fs from "node:fs";
+import { apply, bare } from "../captured.ts";
+import type { Ground } from "../ground.ts";
+import { replaceExport } from "../replace-export.ts";
+import { type AnyFunction, callbackCall, promiseCall, syncCall } from "./call-drivers.ts";
+import type { Planner } from "./call-plan.ts";
+import { COMPOSITE_PLANS } from "./composite-plans.ts";
+import {
+  CONTENT_CALLS,
+  TRUNCATE,
+  callbackContent,
+  openCallbackCall,
+  openPromiseCall,
+  openSyncCall,
+  promiseContent,
+  promiseTruncate,
+  syncContent,
+} from "./content-calls.ts";
+import { copyTree } from "./copy-tree-calls.ts";
+import {
+  CHANGING_CALLS,
+  DESCRIPTOR_CALLS,
+  changeCallback,
+  changeSync,
+  onDescriptor,
+} from "./descriptor-calls.ts";
+import { nativeFs } from "./native-fs.ts";
+import { PATH_PLANS } from "./path-plans.ts";
+import { removalCallback, removalPromise, removalSync } from "./removal-calls.ts";
+import {
+  existsCallbackCall,
+  existsSyncCall,
+  refusedCall,
+  unwatchFileCall,
+  watchCall,
+  watchFileCall,
+} from "./special-calls.ts";
+
+const { promises } = fs;
+
+/** What has no guarded form yet. */
+export const REFUSED_FILE_CALLS: readonly (readonly [string, string])[] = Object.freeze([
+  ["glob", "list folders with `readdir`"],
+  ["globSync", "list folders with `readdirSync`"],
+  ["mkdtempDisposable", "use `mkdtemp`"],
+  ["mkdtempDisposableSync", "use `mkdtempSync`"],
+  ["Utf8Stream", "use `createWriteStream`"],
+]);
+
+export function installFs(ground: Ground): void {
+  warmUp();
+  for (const [name, { plan, syscall }] of Object.entries(PATH_PLANS))
+    threeForms(ground, name, plan, syscall, 1);
+  for (const [name, { plan, syscall, paths = 1 }] of Object.entries(COMPOSITE_PLANS))
+    threeForms(ground, name, plan, syscall, paths);
+  threeForms(ground, "cp", copyTree, "cp", 2);
+  installRealpath(ground);
+  installContent(ground);
+  installDescriptors(ground);
+  installRemoval(ground);
+  installSpecial(ground);
+}
+
+/** WHY: Node loads these parts when they are first used, and takes what `fs` holds then. */
+function warmUp(): void {
+  try {
+    fs.cpSync("", "", {});
+  } catch {
+    // What it says of its arguments is of no interest here.
+  }
+  fs.rmSync("", { force: true, recursive: true });
+  void fs.promises.cp("", "").catch(() => undefined);
+}
+
+function threeForms(ground: Ground, name: string, plan: Planner, syscall: string, paths: number): void {
+  const wrapping = (original: AnyFunction) => bare({ ground, original, plan, syscall, paths });
+  replaceExport(promises, name, (original) => promiseCall(wrapping(original)));
+  if (name === "realpath") return;
+  replaceExport(fs, name, (original) => callbackCall(wrapping(original)));
+  replaceExport(fs, `${name}Sync`, (original) => syncCall(wrapping(original)));
+}
+
+/** WHY: in both forms the native one: the other walks by `fs.lstat`, which would ask about every folder above. */
+function installRealpath(ground: Ground): void {
+  const { plan, syscall } = PATH_PLANS["realpath"] as (typeof PATH_PLANS)[string];
+  const { realpath, realpathSync } = fs;
+  const later = callbackCall(bare({ ground, original: realpath.native as AnyFunction, plan, syscall }));
+  const now = syncCall(bare({ ground, original: realpathSync.native as AnyFunction, plan, syscall }));
+  replaceExport(realpath, "native", () => later);
+  replaceExport(realpathSync, "native", () => now);
+  replaceExport(fs, "realpath", () =>
+    Object.assign((...args: unknown[]) => apply(later, undefined, args), { native: later }),
+  );
+  replaceExport(fs, "realpathSync", () =>
+    Object.assign((...args: unknown[]) => apply(now, undefined, args), { native: now }),
+  );
+}
+
+function installContent(ground: Ground): void {
+  for (const call of CONTENT_CALLS) {
+    replaceExport(fs, call.name, (original) => callbackContent(ground, { ...call, original }));
+    replaceExport(fs, `${call.name}Sync`, (original) => syncContent(ground, { ...call, original }));
+    replaceExport(promises, call.name, (original) => promiseContent(ground, { ...call, original }));
+  }
+  const { ftruncate, ftruncateSync } = nativeFs;
+  replaceExport(fs, "truncate", (original) =>
+    callbackContent(ground, { ...TRUNCATE, original, byDescriptor: ftruncate as AnyFunction }),
+  );
+  replaceExport(fs, "truncateSync", (original) =>
+    syncContent(ground, { ...TRUNCATE, original, byDescriptor: ftruncateSync as AnyFunction }),
+  );
+  replaceExport(promises, "truncate", (original) =>
+    promiseTruncate(ground, { ...TRUNCATE, original, byDescriptor: ftruncate as AnyFunction }),
+  );
+  replaceExport(fs, "open", (original) => openCallbackCall(ground, original));
+  replaceExport(fs, "openSync", (original) => openSyncCall(ground, original));
+  replaceExport(promises, "open", (original) => openPromiseCall(ground, original));
+}
+
+function installDescriptors(ground: Ground): void {
+  for (const name of DESCRIPTOR_CALLS) {
+    replaceExport(fs, name, (original) => onDescriptor(ground, original, name));
+    replaceExport(fs, `${name}Sync`, (original) => onDescriptor(ground, original, name));
+  }
+  for (const name of CHANGING_CALLS) {
+    replaceExport(fs, name, (original) => changeCallback(ground, original, name));
+    replaceExport(fs, `${name}Sync`, (original) => changeSync(ground, original, name));
+  }
+}
+
+function installRemoval(ground: Ground): void {
+  for (const name of ["rm", "rmdir"] as const) {
+    replaceExport(fs, name, (original) => removalCallback(ground, { name, original }));
+    replaceExport(fs, `${name}Sync`, (original) => removalSync(ground, { name, original }));
+    replaceExport(promises, name, (original) => removalPromise(ground, { name, original }));
+  }
+}
+
+function installSpecial(ground: Ground): void {
+  replaceExport(fs, "existsSync", (original) => existsSyncCall(ground, original));
+  replaceExport(fs, "exists", (original) => existsCallbackCall(ground, original));
+  replaceExport(fs, "watch", (original) => watchCall(ground, original));
+  replaceExport(promises, "watch", (original) => watchCall(ground, original));
+  replaceExport(fs, "watchFile", (original) => watchFileCall(ground, original));
+  replaceExport(fs, "unwatchFile", unwatchFileCall);
+  const { plan } = PATH_PLANS["stat"] as (typeof PATH_PLANS)[string];
+  const blob = (original: AnyFunction) => bare({ ground, original, plan, syscall: "open" });
+  replaceExport(fs, "openAsBlob", (original) => promiseCall(blob(original)));
+  replaceExport(fs, "openAsBlobSync", (original) => syncCall(blob(original)));
+  for (const [name, instead] of REFUSED_FILE_CALLS) {
+    replaceExport(fs, name, () => refusedCall(`fs.${name}`, instead));
+    replaceExport(promises, name, () => refusedCall(`fs.promises.${name}`, instead));
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Calls that name one path and touch it in one way, as SPEC section 1 says: stat and its like read, chmod and its like
+ * modify, unlink deletes, symlink and mkdtemp create. Calls that do not follow the last link resolve only the parent.
+ */
+import { pathText } from "@sallyport/gate";
+import { type AccessPart, type Place, filePart } from "../access-part.ts";
+import { append, bare, beginsWith, freeze, put, slice, withArgument } from "../captured.ts";
+import {
+  type Options,
+  type Planner,
+  forValidator,
+  onePath,
+  optionsOf,
+  planOf,
+  withOptionsAt,
+} from "./call-plan.ts";
+import { isCode } from "../ground.ts";
+import { foldersBelow } from "./entries-below.ts";
+import { isPlace, notAPath, placeAt, placeOf } from "./place-of.ts";
+
+const reads = (place: Place): AccessPart => filePart("read", place);
+const modifies = (place: Place): AccessPart => filePart("modify", place);
+const deletes = (place: Place): AccessPart => filePart("delete", place);
+
+/** Every folder that is listed is read. */
+const readdir: Planner = (given, { syscall }) => {
+  const args = withOptionsAt(given, 1);
+  const place = placeOf(args[0], "follow", syscall);
+  if (!isPlace(place)) return forValidator(args, 0, place, bare({ syscall }));
+  const options = optionsOf(args[1]);
+  const parts: AccessPart[] = [];
+  append(parts, reads(place));
+  if (options?.["recursive"] !== undefined && options["recursive"] !== false) {
+    const folders = foldersBelow(place.path);
+    for (let index = 0; index < folders.length; index++)
+      append(parts, reads(placeAt(folders[index] as string)));
+  }
+  const result = (value: unknown): unknown => entriesAsWritten(value, place);
+  return planOf(parts, withArgument(args, 0, place.path), [place], syscall, result);
+};
+
+/** Where code is, is looked up for every module that is loaded; that is a part of loading it. */
+const realpath: Planner = (given, call) => {
+  const plan = onePath(reads, "follow")(given, call);
+  const place = plan.places[0];
+  return place !== undefined && isCode(call.ground, place.path) ? bare({ ...plan, parts: freeze([]) }) : plan;
+};
+
+/** `Dirent` objects name their folder. */
+function entriesAsWritten(value: unknown, { path, requested }: Place): unknown {
+  if (path === requested || !Array.isArray(value)) return value;
+  for (let index = 0; index < value.length; index++) {
+    const entry: unknown = value[index];
+    if (typeof entry !== "object" || entry === null) return value;
+    renameFolder(entry, "path", path, requested);
+    renameFolder(entry, "parentPath", path, requested);
+  }
+  return value;
+}
+
+function renameFolder(entry: object, key: string, path: string, requested: string): void {
+  const folder = (entry as Options)[key];
+  if (typeof folder === "string" && beginsWith(folder, path))
+    put(entry, key, requested + slice(folder, path.length));
+}
+
+const RANDOM = "XXXXXX";
+
+/** What is made has six characters more than was asked for; which, nobody knows before. */
+const mkdtemp: Planner = (given, { syscall }) => {
+  const args = withOptionsAt(given, 1);
+  const prefix = args[0] === "" ? "./" : args[0];
+  const isText = typeof prefix === "string";
+  const place = placeOf(isText ? prefix + RANDOM : prefix, "keep", syscall);
+  if (!isPlace(place)) return forValidator(args, 0, place, bare({ syscall }));
+  const written = isText ? prefix : place.requested;
+  const real = isText ? slice(place.path, 0, place.path.length - RANDOM.length) : place.path;
+  const part = filePart("create", isText ? place : placeAt(place.path + RANDOM));
+  const result = (made: unknown): unknown =>
+    typeof made === "string" ? written + slice(made, made.length - RANDOM.length) : made;
+  return planOf([part], withArgument(args, 0, real), [place], syscall, result);
+};
+
+/** The text of the link is kept as written; whoever uses it is asked about where it leads. */
+const symlink: Planner = (args, { syscall }) => {
+  const place = placeOf(args[1], "keep", syscall);
+  if (!isPlace(place)) return forValidator(withArgument(args, 0, ""), 1, place, bare({ syscall }));
+  const text = pathText(args[0]);
+  if (text === undefined) return forValidator(args, 0, notAPath(args[0], syscall), bare({ syscall }));
+  const linked = withArgument(withArgument(args, 0, text), 1, place.path);
+  return planOf([filePart("create", place)], linked, [place], syscall);
+};
+
+/** By the name without `Sync`. */
+export const PATH_PLANS: Readonly<Record<string, { readonly plan: Planner; readonly syscall: string }>> =
+  freeze(
+    bare({
+      access: { plan: onePath(reads, "follow"), syscall: "access" },
+      stat: { plan: onePath(reads, "follow"), syscall: "stat" },
+      lstat: { plan: onePath(reads, "keep"), syscall: "lstat" },
+      statfs: { plan: onePath(reads, "follow"), syscall: "statfs" },
+      readlink: { plan: onePath(reads, "keep"), syscall: "readlink" },
+      realpath: { plan: realpath, syscall: "realpath" },
+      readdir: { plan: readdir, syscall: "scandir" },
+      opendir: { plan: readdir, syscall: "opendir" },
+      chmod: { plan: onePath(modifies, "follow"), syscall: "chmod" },
+      lchmod: { plan: onePath(modifies, "keep"), syscall: "lchmod" },
+      chown: { plan: onePath(modifies, "follow"), syscall: "chown" },
+      lchown: { plan: onePath(modifies, "keep"), syscall: "lchown" },
+      utimes: { plan: onePath(modifies, "follow"), syscall: "utime" },
+      lutimes: { plan: onePath(modifies, "keep"), syscall: "lutime" },
+      unlink: { plan: onePath(deletes, "keep"), syscall: "unlink" },
+      mkdtemp: { plan: mkdtemp, syscall: "mkdtemp" },
+      symlink: { plan: symlink, syscall: "symlink" },
+    }),
+  );
+
+export const watchPlan: Planner = onePath(reads, "follow");

@@ -1,0 +1,82 @@
+/**
+ * Where a path argument leads. The argument is read once, and what is found here is handed to Node in its place.
+ * What is no path at all goes to Node's own validator, so that its errors stay what they are; what could be read another
+ * way by Node than by the guard goes nowhere.
+ */
+import { pathText, realPath } from "@sallyport/gate";
+import type { Place } from "../access-part.ts";
+import { type CallFacts, invalidError } from "../blocked-call.ts";
+import { bare, beginsWith, charCodeAt, freeze, workingFolder } from "../captured.ts";
+import { nativeFs, requireCleanText } from "./native-fs.ts";
+
+export type Ending = "follow" | "keep";
+
+const { lstatSync } = nativeFs;
+const QUIET = freeze(bare({ throwIfNoEntry: false }));
+const SLASH = 0x2f;
+const MEMORY = "/mem";
+
+/** For Node's validator: this argument, which is no path and names nothing. */
+export interface NotAPath {
+  readonly argument: unknown;
+}
+
+/** @throws ExternalAccessError where the path leads nowhere that can be told */
+export function placeOf(input: unknown, ending: Ending, syscall: string): Place | NotAPath {
+  requireCleanText();
+  const text = pathText(input);
+  if (text === undefined) return notAPath(input, syscall);
+  return walked(text, ending, bare({ syscall, path: text }));
+}
+
+export function isPlace(found: Place | NotAPath): found is Place {
+  return "path" in found;
+}
+
+/** A path that the guard itself has found: real, but for its last name. */
+export function placeAt(path: string): Place {
+  return freeze(bare({ path, requested: path, exists: isThere(path) }));
+}
+
+export function isThere(path: string): boolean {
+  return lstatSync(path, QUIET) !== undefined;
+}
+
+function walked(text: string, ending: Ending, facts: CallFacts): Place {
+  const absolute = charCodeAt(text, 0) === SLASH ? text : `${workingFolder()}/${text}`;
+  const path = realPath(absolute, ending);
+  if (path === undefined)
+    throw invalidError(
+      `\`${text}\` cannot be walked: a link loops, or \`..\` follows what is no folder; hand over another path`,
+      facts,
+    );
+  if (isMemory(path))
+    throw invalidError(`\`${text}\` is the memory of a process: it is never handed out`, facts);
+  return freeze(bare({ path, requested: text, exists: isThere(path) }));
+}
+
+/** INVARIANT: objects never reach Node: their properties could be another path the next time they are read. */
+export function notAPath(input: unknown, syscall: string): NotAPath {
+  const isValue = typeof input !== "object" || input === null;
+  if (isValue && typeof input !== "function" && !isLostText(input)) return bare({ argument: input });
+  throw invalidError(
+    "a path must be text, UTF-8 bytes or a `file:` URL without a host: hand over one of these",
+    bare({ syscall }),
+  );
+}
+
+/** Text in which Node would write another character than the one that is there. */
+function isLostText(input: unknown): boolean {
+  if (typeof input !== "string" || input === "") return false;
+  for (let index = 0; index < input.length; index++) if (charCodeAt(input, index) === 0) return false;
+  return true;
+}
+
+/** `/proc/PID/mem`: whoever writes there decides for itself. */
+function isMemory(path: string): boolean {
+  if (!beginsWith(path, "/proc/")) return false;
+  let at = path.length - MEMORY.length;
+  for (let index = 0; index < MEMORY.length; index++, at++)
+    if (at < 0 || charCodeAt(path, at) !== charCodeAt(MEMORY, index)) return false;
+  return true;
+}

@@ -1,0 +1,136 @@
+/**
+ * `rm` and `rmdir`. What is removed is what was asked about, entry by entry: one that came later is left, and its folder
+ * with it. WHY: older Nodes take `recursive` for `rmdir` too.
+ */
+import type { AccessPart } from "../access-part.ts";
+import { append, apply, bare, newPromise, put, settled } from "../captured.ts";
+import type { Ground } from "../ground.ts";
+import { type AnyFunction, callNow, failing, restored } from "./call-drivers.ts";
+import { type CallPlan, blanked } from "./call-plan.ts";
+import { isOn, removal } from "./composite-plans.ts";
+import { isFolder } from "./entries-below.ts";
+import { nativeFs, requireCleanText } from "./native-fs.ts";
+import { isThere } from "./place-of.ts";
+
+const { lstatSync, rmdir, rmdirSync, unlink, unlinkSync } = nativeFs;
+type Callback = (error: unknown) => void;
+
+/** What is left to be done where all parts have passed, from the last to the first. */
+interface Removal {
+  readonly name: "rm" | "rmdir";
+  readonly original: AnyFunction;
+}
+
+/** Node does it by itself where it is told to remove one folder, or is given what is no path. */
+function isNodes({ name }: Removal, { parts, args }: CallPlan): boolean {
+  return parts.length === 0 || (name === "rmdir" && !isOn(args[1], "recursive"));
+}
+
+/** What `rm` says of a missing thing, and of a folder without `recursive`. `false`: there is nothing to do. */
+function isDue({ parts, args, facts }: CallPlan): boolean {
+  const { target } = parts[0] as AccessPart;
+  if (!isThere(target)) {
+    if (isOn(args[1], "force")) return false;
+    lstatSync(target);
+  }
+  if (!isFolder(target) || isOn(args[1], "recursive")) return true;
+  const error = new Error(`Path is a directory: rm returned EISDIR (is a directory) ${facts.path}`);
+  put(error, "name", "SystemError", false);
+  put(error, "code", "ERR_FS_EISDIR");
+  put(error, "errno", 21);
+  put(error, "syscall", "rm");
+  put(error, "path", facts.path);
+  throw error;
+}
+
+export function removalSync(ground: Ground, removing: Removal): AnyFunction {
+  const call = bare({ ground, syscall: removing.name });
+  return (...args) => {
+    const plan = removal(args, call);
+    ground.decider.now(plan.parts, plan.facts);
+    if (isNodes(removing, plan)) return callNow(removing.original, plan);
+    requireCleanText();
+    try {
+      for (let index = isDue(plan) ? plan.parts.length - 1 : -1; index >= 0; index--) {
+        const path = (plan.parts[index] as AccessPart).target;
+        if (isFolder(path)) rmdirSync(path);
+        else unlinkSync(path);
+      }
+    } catch (error) {
+      throw restored(error, plan.places);
+    }
+    return undefined;
+  };
+}
+
+/** From the last part to the first, one at a time. */
+function removeLater(plan: CallPlan, done: Callback): void {
+  const { parts, places } = plan;
+  const step = (index: number): void => {
+    if (index < 0) {
+      done(null);
+      return;
+    }
+    const path = (parts[index] as AccessPart).target;
+    const next: Callback = (error) => {
+      if (error === null || error === undefined) step(index - 1);
+      else done(restored(error, places));
+    };
+    if (isFolder(path)) rmdir(path, next);
+    else unlink(path, next);
+  };
+  try {
+    requireCleanText();
+    step(isDue(plan) ? parts.length - 1 : -1);
+  } catch (error) {
+    done(restored(error, places));
+  }
+}
+
+export function removalCallback(ground: Ground, removing: Removal): AnyFunction {
+  const { original, name } = removing;
+  const call = bare({ ground, syscall: name });
+  return (...args) => {
+    const last = args.length - 1;
+    const callback = args[last] as Callback;
+    if (typeof callback !== "function") return apply(original, undefined, blanked(args, 1));
+    const fail = failing(callback);
+    let plan: CallPlan;
+    try {
+      plan = removal(last === 1 ? [args[0]] : [args[0], args[1]], call);
+    } catch (error) {
+      fail(error);
+      return undefined;
+    }
+    ground.decider.later(plan.parts, plan.facts, (blocked) => {
+      if (blocked !== undefined) fail(blocked);
+      else if (isNodes(removing, plan)) nodes(original, plan, callback);
+      else removeLater(plan, fail);
+    });
+    return undefined;
+  };
+}
+
+function nodes(original: AnyFunction, { args }: CallPlan, callback: Callback): void {
+  const own: unknown[] = [];
+  for (let index = 0; index < args.length; index++) append(own, args[index]);
+  append(own, callback);
+  apply(original, undefined, own);
+}
+
+export function removalPromise(ground: Ground, removing: Removal): AnyFunction {
+  const { original, name } = removing;
+  const call = bare({ ground, syscall: name });
+  return (...args) =>
+    newPromise<void>((resolve, reject) => {
+      const plan = removal(args, call);
+      ground.decider.later(plan.parts, plan.facts, (blocked) => {
+        if (blocked !== undefined) reject(blocked);
+        else if (isNodes(removing, plan))
+          settled(apply(original, undefined, plan.args as unknown[]) as Promise<void>, resolve, (error) =>
+            reject(restored(error, plan.places)),
+          );
+        else removeLater(plan, (error) => (error === null ? resolve(undefined) : reject(error)));
+      });
+    });
+}

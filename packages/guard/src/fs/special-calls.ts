@@ -1,0 +1,82 @@
+/**
+ * File calls with a shape of their own: `exists`, which has no place for an error; watchers; and what older and newer
+ * Nodes offer beside the usual three forms.
+ */
+import { promisify } from "node:util";
+import { filePart } from "../access-part.ts";
+import { refusedError } from "../blocked-call.ts";
+import { apply, bare, inNextTick, newPromise, put, withArgument } from "../captured.ts";
+import type { Ground } from "../ground.ts";
+import { type AnyFunction, syncCall } from "./call-drivers.ts";
+import { onePath, optionsOf } from "./call-plan.ts";
+import { watchPlan } from "./path-plans.ts";
+import { isPlace, placeOf } from "./place-of.ts";
+
+/** A blocked one is an error like any other: "not there" would be an answer. */
+export function existsSyncCall(ground: Ground, original: AnyFunction): AnyFunction {
+  return (...args) => {
+    const place = placeOf(args[0], "follow", "access");
+    if (!isPlace(place)) return apply(original, undefined, [place.argument]);
+    ground.decider.now([filePart("read", place)], bare({ syscall: "access", path: place.requested }));
+    return apply(original, undefined, [place.path]);
+  };
+}
+
+/** WHY: its callback has no place for an error, so a blocked one is told as not there. */
+export function existsCallbackCall(ground: Ground, original: AnyFunction): AnyFunction {
+  const exists: AnyFunction = (...args) => {
+    const callback = args[1] as (isThere: boolean) => void;
+    if (typeof callback !== "function") return apply(original, undefined, ["", callback]);
+    const place = placeOf(args[0], "follow", "access");
+    if (!isPlace(place)) return apply(original, undefined, [place.argument, callback]);
+    const facts = bare({ syscall: "access", path: place.requested });
+    ground.decider.later([filePart("read", place)], facts, (blocked) => {
+      if (blocked === undefined) apply(original, undefined, [place.path, callback]);
+      else inNextTick(callback, false);
+    });
+    return undefined;
+  };
+  put(
+    exists,
+    promisify.custom,
+    (path: unknown) => newPromise((resolve) => void exists(path, resolve)),
+    false,
+  );
+  return exists;
+}
+
+/** `watch` and `fs.promises.watch`: decided at once, since what they return is a watcher. */
+export function watchCall(ground: Ground, original: AnyFunction): AnyFunction {
+  const plain = syncCall(bare({ ground, original, plan: watchPlan, syscall: "watch" }));
+  return (...args) => {
+    const options = optionsOf(args[1]);
+    if (options?.["recursive"] === true)
+      throw refusedError(
+        "a recursive watch follows what comes later and cannot be checked: watch folders one by one",
+        bare({ syscall: "watch" }),
+      );
+    return apply(plain, undefined, args);
+  };
+}
+
+/** `watchFile(path, options?, listener)`. */
+export function watchFileCall(ground: Ground, original: AnyFunction): AnyFunction {
+  return syncCall(
+    bare({ ground, original, plan: onePath((place) => filePart("read", place), "follow"), syscall: "watch" }),
+  );
+}
+
+/** Undoes what was watched under the real path; touches nothing. */
+export function unwatchFileCall(original: AnyFunction): AnyFunction {
+  return (...args) => {
+    const place = placeOf(args[0], "follow", "watch");
+    return apply(original, undefined, withArgument(args, 0, isPlace(place) ? place.path : place.argument));
+  };
+}
+
+/** Refused whoever calls it; `instead` says what to use. */
+export function refusedCall(name: string, instead: string): AnyFunction {
+  return () => {
+    throw refusedError(`\`${name}\` is refused to guarded code: ${instead}`, bare({ syscall: name }));
+  };
+}

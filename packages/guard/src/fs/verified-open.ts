@@ -1,0 +1,152 @@
+/**
+ * Opens a file and then looks where the descriptor really leads, so that a link which was put there between the check
+ * and the open wins nothing. A file is emptied only after that.
+ * Trusts `/proc/self/fd`, which the kernel writes. INVARIANT: a descriptor that leads elsewhere is closed unread.
+ */
+import { constants } from "node:fs";
+import type { Place } from "../access-part.ts";
+import { type CallFacts, invalidError } from "../blocked-call.ts";
+import { bare, errorCode, freeze } from "../captured.ts";
+import type { Ground } from "../ground.ts";
+import { asWritten } from "./as-written.ts";
+import { nativeFs, requireCleanText } from "./native-fs.ts";
+import { endingOf, openingOf } from "./open-flags.ts";
+import { placeOf } from "./place-of.ts";
+
+const { open, openSync, close, closeSync, ftruncateSync, readlinkSync } = nativeFs;
+const { O_WRONLY } = constants;
+const ATTEMPTS_MAX = 16;
+const noop = freeze((): void => undefined);
+
+export interface OpenCall {
+  readonly input: string;
+  readonly bits: number;
+  readonly mode: number;
+  readonly facts: CallFacts;
+}
+
+/** How something is opened: as a descriptor, or as a handle. */
+export interface Opener<T> {
+  open(path: string, bits: number, mode: number, opened: (error: unknown, value: T) => void): void;
+  fdOf(value: T): number;
+  drop(value: T): void;
+}
+
+export const descriptorOpener: Opener<number> = freeze<Opener<number>>(
+  bare({
+    open: (path, bits, mode, opened) => open(path, bits, mode, opened),
+    fdOf: (fd) => fd,
+    drop: (fd) => close(fd, noop),
+  }),
+);
+
+export function openNow({ decider }: Ground, { input, bits, mode, facts }: OpenCall): number {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const place = placeOf(input, endingOf(bits), facts.syscall) as Place;
+    const opening = openingOf(bits, place);
+    decider.now(opening.parts, facts);
+    requireCleanText();
+    let fd: number;
+    try {
+      fd = openSync(place.path, opening.bits, mode);
+    } catch (error) {
+      if (opening.isMoved(errorCode(error))) continue;
+      throw asWritten(error, place.path, input);
+    }
+    let isSteady = false;
+    try {
+      isSteady = isSettled(fd, place.path, opening.empties);
+    } finally {
+      if (!isSteady) closeSync(fd);
+    }
+    if (isSteady) return fd;
+  }
+  throw unsteady(facts);
+}
+
+/** INVARIANT: called back once, after the descriptor was verified or with an error that is not `null`. */
+export function openLater<T>(
+  ground: Ground,
+  call: OpenCall,
+  opener: Opener<T>,
+  opened: (error: unknown, value: T) => void,
+): void {
+  const { input, bits, mode, facts } = call;
+  const fail = (error: unknown): void => opened(error ?? unsteady(facts), undefined as T);
+  const attempt = (left: number): void => {
+    if (left === 0) throw unsteady(facts);
+    const place = placeOf(input, endingOf(bits), facts.syscall) as Place;
+    const opening = openingOf(bits, place);
+    ground.decider.later(opening.parts, facts, (blocked) => {
+      if (blocked !== undefined) {
+        fail(blocked);
+        return;
+      }
+      requireCleanText();
+      opener.open(place.path, opening.bits, mode, (error, value) => {
+        let isSteady = false;
+        try {
+          if (error !== null && error !== undefined) {
+            if (!opening.isMoved(errorCode(error))) throw asWritten(error, place.path, input);
+          } else {
+            isSteady = dropUnless(opener, value, place.path, opening.empties);
+          }
+          if (!isSteady) attempt(left - 1);
+        } catch (fault) {
+          fail(fault);
+          return;
+        }
+        if (isSteady) opened(null, value);
+      });
+    });
+  };
+  attempt(ATTEMPTS_MAX);
+}
+
+function dropUnless<T>(opener: Opener<T>, value: T, path: string, empties: boolean): boolean {
+  let isSteady = false;
+  try {
+    isSteady = isSettled(opener.fdOf(value), path, empties);
+  } finally {
+    if (!isSteady) opener.drop(value);
+  }
+  return isSteady;
+}
+
+/** Where a descriptor leads, as the kernel says. Not a path for pipes, sockets and the like. */
+export function descriptorPath(fd: number): string {
+  return readlinkSync(`/proc/self/fd/${fd}`);
+}
+
+/** False where the descriptor leads elsewhere. */
+function isSettled(fd: number, path: string, empties: boolean): boolean {
+  if (descriptorPath(fd) !== path) return false;
+  if (empties) empty(fd);
+  return true;
+}
+
+/** WHY: opened again by its own name, since a descriptor that was opened for reading cannot be emptied itself. */
+function empty(fd: number): void {
+  try {
+    const writing = openSync(`/proc/self/fd/${fd}`, O_WRONLY);
+    try {
+      ftruncateSync(writing, 0);
+    } finally {
+      closeSync(writing);
+    }
+  } catch (error) {
+    if (!isNoFile(errorCode(error))) throw error;
+  }
+}
+
+/** A device or a pipe cannot be emptied, and Node does not mind. */
+function isNoFile(code: string | undefined): boolean {
+  return code === "EINVAL" || code === "ENXIO";
+}
+
+function unsteady({ syscall, path }: CallFacts): Error {
+  return invalidError(
+    `\`${path}\` changed again and again while it was opened: see what else writes there`,
+    bare({ syscall, path }),
+  );
+}

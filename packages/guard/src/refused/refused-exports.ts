@@ -1,0 +1,109 @@
+/**
+ * Functions that touch files, memory or other processes without passing any guarded function, and those that hand out
+ * what belongs to the guard. Refused to guarded code, whoever calls them. No approval changes that.
+ */
+import process from "node:process";
+import { refusedError } from "../blocked-call.ts";
+import { bare, defineProperty, freeze, getOwnPropertyDescriptor } from "../captured.ts";
+import { replaceExport } from "../replace-export.ts";
+
+/** By module: the function, and why. */
+export const REFUSED_EXPORTS: Readonly<Record<string, Readonly<Record<string, string>>>> = freeze({
+  process: {
+    binding: "it hands out Node's internals",
+    _linkedBinding: "it hands out Node's internals",
+    dlopen: "native add-ons are not in the allowed imports of this subject",
+    execve: "it replaces this process",
+    loadEnvFile: "it reads a file by itself: use `fs.readFileSync`",
+    _debugProcess: "it opens another process to a debugger",
+    _debugEnd: "it belongs to the debugger",
+    _getActiveHandles: "it hands out connections of the guard",
+    _getActiveRequests: "it hands out connections of the guard",
+    initgroups: "it changes who this process is for the system",
+    setgroups: "it changes who this process is for the system",
+    setegid: "it changes who this process is for the system",
+    seteuid: "it changes who this process is for the system",
+    setgid: "it changes who this process is for the system",
+    setuid: "it changes who this process is for the system",
+  },
+  v8: {
+    getHeapSnapshot: "it hands out the memory of the guard",
+    queryObjects: "it looks into the memory of the guard",
+    setFlagsFromString: "it changes the engine that the guard runs on",
+    setHeapSnapshotNearHeapLimit: "it writes a file by itself",
+    setHeapProfileNearHeapLimit: "it writes a file by itself",
+    stopCoverage: "it writes a file by itself",
+    takeCoverage: "it writes a file by itself",
+    writeHeapSnapshot: "it writes the memory of the guard to a file",
+  },
+  async_hooks: {
+    createHook: "it hands out resources of the guard",
+    executionAsyncResource: "it hands out resources of the guard",
+  },
+  crypto: { setEngine: "it loads native code" },
+  trace_events: { createTracing: "it writes a file by itself" },
+});
+
+/** The reports of Node are files that it writes by itself, on demand or on a signal. */
+const REPORT_SETTINGS = freeze([
+  "directory",
+  "filename",
+  "reportOnFatalError",
+  "reportOnSignal",
+  "reportOnUncaughtException",
+  "signal",
+]);
+
+export function installRefused(): void {
+  // WHY: some Nodes make this class when it is first used, with a function that is refused from here on.
+  Reflect.get(process.getBuiltinModule("async_hooks"), "AsyncLocalStorage");
+  for (const [name, refused] of Object.entries(REFUSED_EXPORTS)) {
+    const holder = name === "process" ? process : (process.getBuiltinModule(name) as unknown as object);
+    for (const [key, why] of Object.entries(refused))
+      replaceExport(holder, key, () => refusing(`${name}.${key}`, why));
+  }
+  refuseReports();
+  installSignals();
+}
+
+function refuseReports(): void {
+  const { report } = process;
+  if (report === undefined) return;
+  replaceExport(report, "writeReport", () =>
+    refusing("process.report.writeReport", "it writes a file by itself"),
+  );
+  for (const key of REPORT_SETTINGS) {
+    const property = getOwnPropertyDescriptor(report, key);
+    if (property?.set === undefined) continue;
+    const set = refusing(`process.report.${key}`, "reports are files that Node writes by itself");
+    defineProperty(report, key, { ...property, set });
+  }
+}
+
+/** SIGUSR1 opens a debugger; signals to other processes are no operation that anybody could declare. */
+function installSignals(): void {
+  const { pid } = process;
+  const mayKill = (to: unknown, signal: unknown): boolean =>
+    to === pid && signal !== "SIGUSR1" && signal !== 10 && (typeof signal !== "object" || signal === null);
+  for (const name of ["kill", "_kill"])
+    replaceExport(
+      process,
+      name,
+      (original) =>
+        function kill(to: unknown, signal: unknown) {
+          if (mayKill(to, signal)) return Reflect.apply(original, process, [to, signal]);
+          return refusing(`process.${name}`, "a signal to another process, or one that opens a debugger")();
+        },
+    );
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- stands for functions of any signature
+export function refusing(name: string, why: string): (...args: any[]) => never {
+  return function refused(): never {
+    throw refusal(name, why);
+  };
+}
+
+export function refusal(name: string, why: string): Error {
+  return refusedError(`\`${name}\` is refused to guarded code: ${why}`, bare({ syscall: name }));
+}

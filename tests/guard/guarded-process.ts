@@ -1,0 +1,166 @@
+/** Real programs under the real guard: a service, a runtime, a subject, and a Node process with its inherited gate. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { guardLaunch } from "@sallyport/guard";
+import {
+  MEMBER,
+  type Fixture,
+  entry,
+  openFixture,
+} from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
+
+const tools = new URL("../../tools/build-guard.mjs", import.meta.url).href;
+export const GUARDED = { type: "module", name: "guarded" } as const;
+
+/** Folders of the program: what the manifest of `module:guarded` says of each is its name. */
+export interface Places {
+  readonly code: string;
+  readonly reads: string;
+  readonly creates: string;
+  readonly modifies: string;
+  readonly deletes: string;
+  readonly all: string;
+  /** Nothing is declared for it. */
+  readonly secret: string;
+}
+
+export interface Preload {
+  readonly file: string;
+  remove(): void;
+}
+
+/** From the sources, once for a test file. */
+export async function buildPreload(): Promise<Preload> {
+  const { buildGuard } = (await import(tools)) as {
+    readonly buildGuard: (places: { output: string }) => Promise<string>;
+  };
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-guard-"));
+  const file = join(folder, "preload.cjs");
+  await buildGuard({ output: file });
+  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export interface GuardedWorld {
+  readonly fixture: Fixture;
+  readonly places: Places;
+  readonly preload: string;
+  close(): Promise<void>;
+}
+
+const OPERATIONS = {
+  reads: ["read"],
+  creates: ["create"],
+  modifies: ["modify"],
+  deletes: ["delete"],
+  all: ["read", "create", "modify", "delete"],
+} as const;
+
+type Entry = ReturnType<typeof entry>;
+
+/** @param more further declarations; told where the folders are */
+export async function openWorld(
+  { file }: Preload,
+  more: (folder: string) => readonly Entry[] = () => [],
+): Promise<GuardedWorld> {
+  const fixture = await openFixture();
+  const at = (name: string): string => join(fixture.folder, "places", name);
+  const names = ["code", "reads", "creates", "modifies", "deletes", "all", "secret"] as const;
+  for (const name of names) {
+    mkdirSync(at(name), { recursive: true });
+    if (name !== "creates") writeFileSync(join(at(name), "a.txt"), `${name} a`);
+  }
+  const access = Object.entries(OPERATIONS).flatMap(([name, operations]) =>
+    operations.map((operation) => entry("filesystem", operation, `${at(name)}/`)),
+  );
+  const registered = fixture.registry.registerModule({
+    name: "guarded",
+    root: at("code"),
+    manifest: { access: [...access, ...more(join(fixture.folder, "places"))] },
+  });
+  if (!registered.ok) throw new Error(registered.message);
+  const places = Object.fromEntries(names.map((name) => [name, at(name)])) as unknown as Places;
+  return { fixture, places, preload: file, close: () => fixture.close() };
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartOptions {
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly waitMs?: number;
+  readonly extension?: "cjs" | "mjs";
+  /** Further folders of code. */
+  readonly codeRoots?: readonly string[];
+  /** Another Node than the one of the tests. */
+  readonly node?: string;
+}
+
+let programs = 0;
+
+/** Starts the program as `module:guarded`. */
+export function start(
+  { fixture, places, preload }: GuardedWorld,
+  source: string,
+  {
+    flags = [],
+    env = {},
+    waitMs = 60_000,
+    extension = "cjs",
+    codeRoots = [],
+    node = process.execPath,
+  }: StartOptions = {},
+): { readonly ended: Promise<Ended>; readonly pid: number } {
+  const program = join(places.code, `program-${++programs}.${extension}`);
+  writeFileSync(program, source);
+  const launch = guardLaunch({ codeRoots: [places.code, ...codeRoots], waitMs, preload });
+  const args = [...launch.args, ...flags, program, JSON.stringify(places)];
+  const { runtime } = fixture;
+  const child = runtime.run(GUARDED, MEMBER, () =>
+    runtime.spawn(node, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...launch.env, ...env } }),
+  );
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (chunk) => (stdout += String(chunk)));
+  child.stderr?.on("data", (chunk) => (stderr += String(chunk)));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
+  return { ended, pid: child.pid ?? 0 };
+}
+
+/** Before every program: `at` for its folders, `attempt` for what became of a call. */
+const PRELUDE = `
+const at = JSON.parse(process.argv[2]);
+const fs = require("node:fs");
+const path = require("node:path");
+const told = (error) => [error.name, error.code, error.check?.code, error.syscall].filter(Boolean).join(" ");
+const attempt = async (work) => {
+  try {
+    const value = await work();
+    return value === undefined ? "done" : Buffer.isBuffer(value) ? value.toString() : value;
+  } catch (error) {
+    return told(error);
+  }
+};
+const results = {};
+const run = async (tasks) => { for (const [name, work] of Object.entries(tasks)) results[name] = await attempt(work); };
+const say = () => process.stdout.write(JSON.stringify(results));
+`;
+
+/** What became of each task of a program: the keys of an object literal whose values are functions. */
+export async function outcomes(
+  world: GuardedWorld,
+  tasks: string,
+  options: StartOptions & { readonly before?: string } = {},
+): Promise<Record<string, unknown>> {
+  const source = `${PRELUDE}${options.before ?? ""}\nrun({${tasks}}).then(say);`;
+  const { code, stdout, stderr } = await start(world, source, options).ended;
+  if (code !== 0) throw new Error(`the program ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
