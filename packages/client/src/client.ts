@@ -11,17 +11,34 @@ import {
   type CallerContext,
   type Decision,
   type ExternalAccessCheck,
+  type JobLending,
+  type LendAnswer,
+  type OfferedAction,
   PermissionError,
+  type PermissionState,
   type RequireAsk,
   type SessionApprovalWords,
   type Wait,
   type WaitAnswer,
   externalAccessCheckWire,
 } from "@sallyport/contract";
-import { decisionWire, issuedCredentialWire, waitAnswerWire } from "@sallyport/contract/remote";
+import {
+  decisionWire,
+  issuedCredentialWire,
+  stateAnswerWire,
+  waitAnswerWire,
+} from "@sallyport/contract/remote";
 import { type Credential, type RuntimeCredential, isFor, runtimeCredential } from "./credential.ts";
+import {
+  type JobClient,
+  type JobOutcome,
+  isHeldIn,
+  lendAnswerOf,
+  lendWords,
+  settleWords,
+} from "./lent-jobs.ts";
 import { pause } from "./pause.ts";
-import { checkWords, decisionWords, requireWords, waitWords } from "./remote-words.ts";
+import { checkWords, decisionWords, requireWords, stateWords, waitWords } from "./remote-words.ts";
 import { type Fetch, type Incoming, Transport } from "./transport.ts";
 import { UNREACHABLE, unavailableCheck, unavailableDecision } from "./unavailable-check.ts";
 
@@ -38,7 +55,7 @@ export interface ClientOptions {
   readonly nowMs?: (() => number) | undefined;
 }
 
-export interface Client extends AccessPolicy {
+export interface Client extends AccessPolicy, JobClient {
   /** The credential in use: renewed ones take the place of the first. */
   readonly credential: Credential;
   /** Renews the credential. `false`: it could not be, and the one in use stays until it runs out. */
@@ -110,6 +127,13 @@ class HttpClient implements Client {
     }
   }
 
+  async state(caller: CallerContext): Promise<PermissionState | undefined> {
+    if (!this.#fits(caller)) return undefined;
+    const incoming = await this.#call("/v1/runtime/state", stateWords(caller), { idempotent: true });
+    const answer = incoming.kind === "answer" ? stateAnswerWire.parse(incoming.json) : undefined;
+    return answer?.ok === true ? (answer.value.state ?? undefined) : undefined;
+  }
+
   // WHY: who decides is the person of the credential; the caller of this process has no say in it.
   approveForSession(_: CallerContext, by: ByRequest | ByAccess, words: SessionApprovalWords = {}) {
     return this.#decide("approve_for_session", by, words);
@@ -121,6 +145,16 @@ class HttpClient implements Client {
 
   deny(_: CallerContext, by: ByRequest | ByAccess, words: SessionApprovalWords = {}) {
     return this.#decide("deny", by, words);
+  }
+
+  async lendJobs(offered: readonly OfferedAction[], limit: number): Promise<LendAnswer | undefined> {
+    const words = lendWords(offered, limit);
+    return lendAnswerOf(await this.#call("/v1/runtime/jobs/lend", words, { idempotent: limit === 0 }));
+  }
+
+  async settleJob(lending: JobLending, outcome: JobOutcome): Promise<boolean | undefined> {
+    const words = settleWords(lending, outcome);
+    return isHeldIn(await this.#call("/v1/runtime/jobs/settle", words, { idempotent: true }));
   }
 
   renew(): Promise<boolean> {

@@ -9,5 +9,6 @@ export {
   type RuntimeCredential,
   runtimeCredential,
 } from "./credential.ts";
+export type { JobClient, JobOutcome } from "./lent-jobs.ts";
 export { type HolderKey, type ProofWords, generateHolderKey } from "./holder-key.ts";
 export type { Fetch } from "./transport.ts";

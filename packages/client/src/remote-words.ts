@@ -22,6 +22,7 @@ import {
   remoteCheckWire,
   remoteDecisionWire,
   remoteRequireWire,
+  remoteStateWire,
   remoteWaitWire,
 } from "@sallyport/contract/remote";
 
@@ -47,6 +48,10 @@ export function requireWords(caller: CallerContext, ask: RequireAsk): object {
 
 export function waitWords(caller: CallerContext, requestId: string, timeoutMs: number): object {
   return remoteWaitWire.format({ ...standing(caller), requestId, wait: waitOf(timeoutMs) } as never);
+}
+
+export function stateWords(caller: CallerContext): object {
+  return remoteStateWire.format(standing(caller) as never);
 }
 
 export function decisionWords(by: ByRequest | ByAccess, words: SessionApprovalWords): object {

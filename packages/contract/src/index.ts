@@ -35,6 +35,14 @@ export type {
   RefusalCode,
   SessionApprovalWords,
 } from "./call/decision-words.ts";
+export type {
+  JobLending,
+  LendAnswer,
+  LentJob,
+  OfferedAction,
+  ResumeHolder,
+  ResumeLending,
+} from "./call/resume-lending.ts";
 export {
   APPROVAL_SCOPES,
   type ApprovalScope,
@@ -153,6 +161,8 @@ export {
   type ManifestKind,
   type ManifestResult,
   type ManifestRule,
+  type RuleExample,
+  type RuleExamples,
   type ManifestVariable,
   type ManifestWarning,
   type PhaseContract,

@@ -10,7 +10,12 @@ export {
   GateClient,
   type RequireOptions,
 } from "./client/gate-client.ts";
-export { SyncGateClient, type SyncGateOptions, type SyncOptions } from "./client/sync-gate-client.ts";
+export {
+  type LaterOptions,
+  SyncGateClient,
+  type SyncGateOptions,
+  type SyncOptions,
+} from "./client/sync-gate-client.ts";
 export {
   LOOKUPS_MAX,
   NAME_LIFE_MS,
@@ -41,6 +46,7 @@ export {
   type ChildEvent,
   type ChildMessage,
   FRAME_BYTES_MAX,
+  type InquireMessage,
   type ServiceMessage,
   childMessages,
 } from "./protocol/message.ts";

@@ -11,6 +11,7 @@ export { type OwnPlaces, builtinDenies } from "./builtin-denies.ts";
 export type { Change, ChangeKind } from "./change.ts";
 export { decide } from "./decide.ts";
 export { type Explanation, type Remedy, explain } from "./explain.ts";
+export { type ExampleResult, exampleFaults, tryExamples } from "./manifest-examples.ts";
 export type {
   AccessRule,
   Approval,

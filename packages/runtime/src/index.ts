@@ -21,6 +21,7 @@ export type {
   RegistryChange,
   RegistryEvent,
   RegistryRefusal,
+  SubjectDeclaration,
   SubjectEntry,
   Unregistered,
 } from "./registry/registry-answer.ts";
@@ -53,5 +54,5 @@ export type {
 export type { SdkSandbox } from "./sdk/sandbox.ts";
 export type { DecisionVerb, HostAction } from "./sdk/sdk-ground.ts";
 export type { Sdk, SubjectInput } from "./sdk/sdk.ts";
-export type { AttachChild, ChildSpawnOptions } from "./children/spawn-child.ts";
+export { type AttachChild, type ChildSpawnOptions, GATE_FD_VARIABLE } from "./children/spawn-child.ts";
 export type { ChildWorkerOptions } from "./children/start-worker.ts";

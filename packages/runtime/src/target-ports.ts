@@ -12,6 +12,8 @@ export interface ReachPorts {
   /** Addresses of a name; the system's own resolver unless said. */
   readonly resolver?: Resolver | undefined;
   readonly nowMs?: (() => number) | undefined;
+  /** Certificates of authorities that are trusted beside those of Node, as PEM; for `sdk.http`. */
+  readonly ca?: readonly string[] | undefined;
 }
 
 export function targetPorts(ports: ReachPorts): TargetPorts {
@@ -21,6 +23,7 @@ export function targetPorts(ports: ReachPorts): TargetPorts {
     resolver: ports.resolver ?? systemResolver,
     names: new NameCache(),
     nowMs: ports.nowMs ?? Date.now,
+    ca: ports.ca === undefined ? undefined : Object.freeze([...ports.ca]),
     cwd: () => process.cwd(),
   });
 }

@@ -2,7 +2,7 @@
  * The access-policy service of one node: puts the parts together, starts and stops them, and is the one door to them.
  * Trusts its host for the caller's context, the clock, the key ring and its own places.
  */
-import type { AccessPolicy, ExternalAccessCheck } from "@sallyport/contract";
+import type { AccessPolicy, ExternalAccessCheck, PermissionState } from "@sallyport/contract";
 import { type Change, builtinDenies } from "@sallyport/policy";
 import type { KeyedSession } from "@sallyport/store";
 import type { AuditLog } from "./audit-log.ts";
@@ -12,6 +12,7 @@ import type { ChangeAnswer } from "./change-policy.ts";
 import { Checker } from "./check.ts";
 import { completeSetup } from "./complete-setup.ts";
 import { composeNode } from "./compose-node.ts";
+import { type BatchItem, type DecidedBatch, decideBatch } from "./decide-batch.ts";
 import { decideRequest } from "./decide-request.ts";
 import type {
   ApprovalWords,
@@ -23,9 +24,13 @@ import type {
 } from "./decision-request.ts";
 import { endSession } from "./end-session.ts";
 import { expireRequests } from "./expire-requests.ts";
+import { type FreezeWords, setFreeze } from "./freeze.ts";
 import { GateServer } from "./gate/gate-server.ts";
 import { Listing } from "./listing.ts";
 import type { NodeParts } from "./node-parts.ts";
+import { Overview } from "./overview.ts";
+import { permissionState } from "./permission-state.ts";
+import { RemoteResumes } from "./remote-resumes.ts";
 import { type RequireAsk, requireAccess } from "./require.ts";
 import { ResumeExecutor } from "./resume-executor.ts";
 import { retryResume } from "./retry-resume.ts";
@@ -43,6 +48,10 @@ export class AccessService implements AccessPolicy {
   readonly list: Listing;
   /** For persons with authority: verify, follow, export, remove old events. */
   readonly trail: AuditTrail;
+  /** For the server of persons. */
+  readonly overview: Overview;
+  /** For remote hosts that run resumes. */
+  readonly resumes: RemoteResumes;
   /** Where guarded processes are attached. */
   readonly gate: GateServer;
   readonly #parts: NodeParts;
@@ -55,8 +64,10 @@ export class AccessService implements AccessPolicy {
     this.#parts = composeNode(options, () => this.executor.nudge());
     this.#checker = new Checker(this.#parts);
     this.executor = new ResumeExecutor(this.#parts, options.enterCaller);
+    this.resumes = new RemoteResumes(this.#parts);
     this.list = new Listing(this.#parts);
     this.trail = new AuditTrail(this.#parts);
+    this.overview = new Overview(this.#parts);
     const builtins = builtinDenies(options.ownPlaces);
     this.gate = new GateServer({ parts: this.#parts, service: this, builtins });
     this.#runsResumes = options.runsResumes ?? true;
@@ -140,6 +151,10 @@ export class AccessService implements AccessPolicy {
     return waitForRequest(this.#parts, caller, requestId, wait);
   }
 
+  async state(caller: CallerContext): Promise<PermissionState | undefined> {
+    return permissionState(this.#parts, caller);
+  }
+
   approveForSession(
     caller: CallerContext,
     by: ByRequest | ByAccess,
@@ -165,6 +180,11 @@ export class AccessService implements AccessPolicy {
     return decideRequest(this.#parts, caller, "block", { by, words });
   }
 
+  /** All or none, in one transaction. */
+  decideBatch(caller: CallerContext, items: readonly BatchItem[]): Promise<DecidedBatch> {
+    return decideBatch(this.#parts, caller, items);
+  }
+
   revokeApproval(caller: CallerContext, revocation: Revocation): Promise<ChangeAnswer> {
     return revokeApproval(this.#parts, caller, revocation);
   }
@@ -183,6 +203,11 @@ export class AccessService implements AccessPolicy {
 
   setMode(caller: CallerContext, words: ModeWords): Promise<ChangeAnswer> {
     return setMode(this.#parts, caller, words);
+  }
+
+  /** Everything outside the allowlist is refused at once, on every node. */
+  setFreeze(caller: CallerContext, words: FreezeWords): Promise<ChangeAnswer> {
+    return setFreeze(this.#parts, caller, words);
   }
 
   endSession(caller: CallerContext, session: KeyedSession): Promise<ChangeAnswer> {

@@ -46,48 +46,60 @@ async function decided(
   aim: Aim,
 ): Promise<Decision> {
   await requireAuthority(parts, caller, kind);
-  const decision = await parts.audit.transaction(async (tx, record): Promise<Decision> => {
-    const aimed = await aimOf(parts, tx, kind, aim);
-    if (!aimed.ok) return repeatedAnswer(tx, aimed, kind, aim, actorOf(caller));
-    const facts = decisionFacts(parts, kind, aimed, aim, actorOf(caller));
-    const standing = aimed.request === null ? await standingSame(tx, facts) : null;
-    if (standing !== null) {
-      const revision = await tx.revisions.current();
-      return answer(kind, standing, { settled: [], jobs: 0, revision, repeated: true, requestId: null });
-    }
-    const changed = await writeDecision(tx, facts);
-    const settled = await settleCovered(parts, tx, caller, aimed, facts, record);
-    record(
-      policyEvent(parts.audit.stamp(), {
-        type: "policy.changed",
-        action: kind,
-        actionId: facts.actionId,
-        actor: actorOf(caller),
-        tuple: facts.tuple,
-        requestId: aimed.request?.id ?? null,
-        reason: aim.words.reason ?? null,
-        before: changed.removed,
-        after: recordOf(facts),
-      }),
-    );
-    const revision = await tx.revisions.next();
-    await tx.revisions.append({
-      revision,
-      body: changeBody(changed.facts),
-      createdMs: facts.nowMs,
-    });
-    const { approval, denial, rule } = facts;
-    const written = { approval: approval === null ? null : { ...approval, ...UNUSED }, denial, rule };
-    const requestId = aimed.request?.id ?? null;
-    return answer(kind, written, { ...settled, revision, repeated: false, requestId });
-  });
+  const decision = await parts.audit.transaction((tx, record) =>
+    decideInside(parts, tx, record, caller, kind, aim),
+  );
   // INVARIANT: also where it was decided before: whoever said it first may still be waiting for the nodes.
   if (decision.ok) await announce(parts, decision);
   return decision;
 }
 
+/** Inside a transaction: whoever calls this has seen to authority, and announces what was committed. */
+export async function decideInside(
+  parts: NodeParts,
+  tx: StoreTransaction,
+  record: Parameters<typeof settleRequest>[4],
+  caller: CallerContext,
+  kind: DecisionKind,
+  aim: Aim,
+): Promise<Decision> {
+  const aimed = await aimOf(parts, tx, kind, aim);
+  if (!aimed.ok) return repeatedAnswer(tx, aimed, kind, aim, actorOf(caller));
+  const facts = decisionFacts(parts, kind, aimed, aim, actorOf(caller));
+  const standing = aimed.request === null ? await standingSame(tx, facts) : null;
+  if (standing !== null) {
+    const revision = await tx.revisions.current();
+    return answer(kind, standing, { settled: [], jobs: 0, revision, repeated: true, requestId: null });
+  }
+  const changed = await writeDecision(tx, facts);
+  const settled = await settleCovered(parts, tx, caller, aimed, facts, record);
+  record(
+    policyEvent(parts.audit.stamp(), {
+      type: "policy.changed",
+      action: kind,
+      actionId: facts.actionId,
+      actor: actorOf(caller),
+      tuple: facts.tuple,
+      requestId: aimed.request?.id ?? null,
+      reason: aim.words.reason ?? null,
+      before: changed.removed,
+      after: recordOf(facts),
+    }),
+  );
+  const revision = await tx.revisions.next();
+  await tx.revisions.append({
+    revision,
+    body: changeBody(changed.facts),
+    createdMs: facts.nowMs,
+  });
+  const { approval, denial, rule } = facts;
+  const written = { approval: approval === null ? null : { ...approval, ...UNUSED }, denial, rule };
+  const requestId = aimed.request?.id ?? null;
+  return answer(kind, written, { ...settled, revision, repeated: false, requestId });
+}
+
 /** After the commit: this node applies it, waiters wake, jobs start, and what takes away is confirmed by all. */
-async function announce(
+export async function announce(
   parts: NodeParts,
   { kind, revision, jobs }: { readonly kind: DecisionKind; readonly revision: number; readonly jobs: number },
 ): Promise<void> {

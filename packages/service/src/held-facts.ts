@@ -18,6 +18,12 @@ export interface DecisionFact {
   readonly expiresAtMs: number | null;
 }
 
+/** What records say about a rule, and whom it can meet. */
+export type RuleFact = Pick<
+  RuleRow,
+  "id" | "source" | "subject" | "organizationId" | "userId" | "sessionKey"
+>;
+
 /** A fact as it stands in the store now; `null` where it is gone. */
 export type CurrentFact =
   | { readonly kind: "approval"; readonly id: string; readonly row: ApprovalRow | null }
@@ -44,7 +50,7 @@ export async function readFact(tx: StoreReader, fact: ChangedFact): Promise<Curr
 export class HeldFacts {
   readonly snapshot: Snapshot;
   readonly #decisions = new Map<string, DecisionFact>();
-  readonly #rules = new Map<string, RuleSource>();
+  readonly #rules = new Map<string, RuleFact>();
   readonly #settings = new Map<string, Json>();
   /** False: a restricting fact could not be taken. */
   sound = true;
@@ -113,7 +119,11 @@ export class HeldFacts {
   }
 
   get ruleSources(): ReadonlySet<RuleSource> {
-    return new Set(this.#rules.values());
+    return new Set(Array.from(this.#rules.values(), ({ source }) => source));
+  }
+
+  get rules(): Iterable<RuleFact> {
+    return this.#rules.values();
   }
 
   #takeApproval(id: string, row: ApprovalRow | null): void {
@@ -143,7 +153,8 @@ export class HeldFacts {
       this.snapshot.apply({ kind: "rule_removed", id });
       return;
     }
-    this.#rules.set(id, row.source);
+    const { source, subject, organizationId, userId, sessionKey } = row;
+    this.#rules.set(id, { id, source, subject, organizationId, userId, sessionKey });
     const isTaken = this.snapshot.apply({ kind: "rule_set", rule: ruleFact(row) }).ok;
     if (!isTaken && row.effect !== "allow") this.sound = false;
   }

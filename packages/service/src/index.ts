@@ -20,6 +20,10 @@ export type {
   RefusalCode,
   SessionApprovalWords,
 } from "./decision-request.ts";
+export type { BatchItem, DecidedBatch } from "./decide-batch.ts";
+export type { Freeze, FreezeWords } from "./freeze.ts";
+export { CredentialBook, type RevocableToken } from "./credential-book.ts";
+export { ForwardingGate, type ForwardingGateOptions } from "./gate/forwarding-gate.ts";
 export type { GateServer } from "./gate/gate-server.ts";
 export type { ChildOptions, GateSession } from "./gate/gate-session.ts";
 export type { Listing } from "./listing.ts";
@@ -32,6 +36,9 @@ export {
   type NetworkAllowed,
   type ServiceLimits,
 } from "./node-parts.ts";
+export type { ServiceChange } from "./live-changes.ts";
+export type { Overview, ServiceState, SessionSummary } from "./overview.ts";
+export type { Act, RecordedAction } from "./record-act.ts";
 export type { RequireAsk } from "./require.ts";
 export type { EnterCaller, ResumeExecutor } from "./resume-executor.ts";
 export type { AccessServiceOptions } from "./service-options.ts";
@@ -82,6 +89,7 @@ export { verifyExport } from "./audit/export-events.ts";
 export type { LogEvidence, LogReport, LogSound } from "./audit/verify-log.ts";
 export type { CheckpointOptions } from "./checkpoint-writer.ts";
 export type { ChainPosition, FollowCursor, FollowWords, Followed } from "./follow-events.ts";
+export type { TrialAnswer } from "./trial.ts";
 export type { RetainWords, Retained, RetentionRefusal } from "./retention.ts";
 export type { TelemetryProviders } from "./telemetry.ts";
 export { maskEvent } from "./audit/mask-event.ts";

@@ -7,6 +7,7 @@ import { ActiveContext, type Context, type Question, type Verdict, decide } from
 import { type ActionFacts, type UnchainedEvent, actionFacts, checkedEvent } from "./access-events.ts";
 import { type Ask, type CallerContext, policyContext } from "./caller-context.ts";
 import { answerOf } from "./check-answer.ts";
+import { FROZEN_STEP, freezeNow, underFreeze } from "./freeze.ts";
 import { heardHook } from "./hear-hook.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
@@ -54,8 +55,15 @@ export class Judge {
       classifier,
       nowMs: clock.nowMs(),
     };
-    const verdict = decide(new ActiveContext(live.snapshot, context), question);
-    return this.#judged(caller, { asked, ...input }, context, verdict);
+    const decided = decide(new ActiveContext(live.snapshot, context), question);
+    const verdict = underFreeze(freezeNow(this.#parts), context, decided);
+    return this.#judged(
+      caller,
+      { asked, ...input },
+      context,
+      verdict,
+      verdict === decided ? null : FROZEN_STEP,
+    );
   }
 
   /** The same ask with another answer than the engine's: limits, timeouts, faults. */
@@ -87,6 +95,7 @@ export class Judge {
     { asked, ask, updatedInputRef }: Pick<Judged, "asked" | "ask" | "updatedInputRef">,
     context: Context,
     verdict: Verdict,
+    step: string | null = null,
   ): Judged {
     const { live, newId, maskingKey } = this.#parts;
     const subject = subjectOf(context, ask, verdict);
@@ -102,7 +111,7 @@ export class Judge {
       context,
       subject,
       revision: live.revision,
-      answer: (requestId, nextStep = null) =>
+      answer: (requestId, nextStep = step) =>
         answerOf({ ...common, requestId, nextStep, decisionId, updatedInputRef, maskingKey }),
     };
   }

@@ -22,6 +22,11 @@ const WORDS: Readonly<Record<PolicyAction, string>> = {
   complete_setup: "end set-up",
   retry_resume: "retry a resume",
   retain_events: "remove old events",
+  set_freeze: "freeze or lift the freeze",
+  set_account: "change accounts",
+  sign_in: "sign in",
+  issue_credential: "issue a runtime credential",
+  revoke_credential: "revoke a runtime credential",
   list: "list external access",
 };
 

@@ -4,7 +4,7 @@
  * without an action is refused before anything is registered.
  */
 import { type ExternalAccessCheck, type RequireAsk, fault } from "@sallyport/contract";
-import { type Ask, type CallerContext, standingFrames } from "./caller-context.ts";
+import { type Ask, type CallerContext, sessionOf, standingFrames } from "./caller-context.ts";
 import type { Checker } from "./check.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { contextText } from "./seal/json-context.ts";
@@ -40,7 +40,8 @@ function faultOf({ actions }: NodeParts, caller: CallerContext, ask: RequireAsk)
       ? undefined
       : "a resume context needs a resume action: name the action, or leave the context out";
   }
-  if (!standingFrames(caller.frames).every(({ subject }) => actions.mayName(subject, resumeAction)))
+  const session = sessionOf(caller);
+  if (!standingFrames(caller.frames).every(({ subject }) => actions.mayName(subject, resumeAction, session)))
     return "the resume action is not one of the subject's own module and was not opened to it: register it there";
   if (resumeContext === undefined) return undefined;
   const text = contextText(resumeContext);

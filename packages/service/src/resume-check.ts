@@ -5,11 +5,12 @@
  */
 import { ActiveContext, type Frame, decide } from "@sallyport/policy";
 import type { ContinuationRow, JobRow, Json, RequestRow, StoreTransaction } from "@sallyport/store";
-import type { ResumeAction } from "./actions.ts";
+import type { KnownAction } from "./actions.ts";
 import { type CallerContext, THE_SERVICE, policyContext, standingFrames } from "./caller-context.ts";
 import { continuationIdentity } from "./continuation-identity.ts";
 import { accessOfTuple } from "./coverage.ts";
 import type { NodeParts } from "./node-parts.ts";
+import { freezeNow } from "./freeze.ts";
 import { nodeState } from "./node-state.ts";
 import { openContext } from "./seal/sealed-context.ts";
 import { isAlive } from "./spend-approval.ts";
@@ -17,7 +18,7 @@ import { isAlive } from "./spend-approval.ts";
 export type ResumeCheck =
   | {
       readonly kind: "run";
-      readonly action: ResumeAction;
+      readonly action: KnownAction;
       readonly context: Json;
       readonly caller: CallerContext;
     }
@@ -63,11 +64,15 @@ function checkAction(
   if (job.ownerModule !== "" && action.module !== job.ownerModule)
     return park(`the action \`${job.action}\` belongs to another module now: ask anew`);
   const chain = standingFrames(request.subjectChain as unknown as CallerContext["frames"]);
-  if (![request, ...chain].every(({ subject }) => parts.actions.mayName(subject, job.action)))
+  const { organizationId, userId, sessionKey } = continuation;
+  const session = { organizationId, userId, sessionKey };
+  if (![request, ...chain].every(({ subject }) => parts.actions.mayName(subject, job.action, session)))
     return park(
       `the subject may no longer name the action \`${job.action}\`: open it to the subject, then retry`,
     );
   if (!parts.live.live) return { kind: "later", error: "the service cannot vouch for approvals now" };
+  if (freezeNow(parts).frozen)
+    return { kind: "later", error: "everything outside the allowlist is frozen: lift the freeze" };
   const code = policyNow(parts, request, continuation);
   if (code !== null) return park(`policy does not allow it any more (${code}): change policy, then retry`);
   const { sealedContext } = continuation;
@@ -95,7 +100,7 @@ function policyNow(parts: NodeParts, request: RequestRow, continuation: Continua
 /** INVARIANT: the user, organization and session of whoever asked, without any role; never the approver's. */
 function resumeCaller(
   parts: NodeParts,
-  { module }: ResumeAction,
+  { module }: KnownAction,
   continuation: ContinuationRow,
 ): CallerContext {
   const subject = { type: "module", name: module } as Frame["subject"];

@@ -5,10 +5,10 @@
  */
 import type { JobLease, JobRow } from "@sallyport/store";
 import type { ResumeRun } from "./actions.ts";
-import { maskMessage } from "./audit/event-masking.ts";
 import type { CallerContext } from "./caller-context.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { type ResumeCheck, checkResume } from "./resume-check.ts";
+import { completeJob, failJob, keepJob, leaseClock, settleJob, tiredCheck } from "./resume-job.ts";
 import { watchedResume } from "./watched.ts";
 
 /** Enters the runtime as a caller and gives what its code works with. */
@@ -16,8 +16,6 @@ export type EnterCaller = <T>(caller: CallerContext, work: (sdk: unknown) => Pro
 
 const JOBS_AT_ONCE = 4;
 const POLL_MS = 1000;
-const ERROR_LENGTH_MAX = 1000;
-const DIED = "its executor died or lost its lease every time: look at the action, then retry";
 
 export class ResumeExecutor {
   readonly #parts: NodeParts;
@@ -84,15 +82,16 @@ export class ResumeExecutor {
   }
 
   #claim(limit: number): Promise<readonly JobRow[]> {
-    const { store, nodeId, limits } = this.#parts;
+    const { store, nodeId, limits, actions } = this.#parts;
     return store.transaction(async (tx) =>
-      tx.jobs.claim({ owner: nodeId, nowMs: await this.#nowMs(tx), leaseMs: limits.jobLeaseMs, limit }),
+      tx.jobs.claim({
+        owner: nodeId,
+        nowMs: await leaseClock(this.#parts, tx),
+        leaseMs: limits.jobLeaseMs,
+        limit,
+        except: actions.offeredNames,
+      }),
     );
-  }
-
-  /** WHY: leases of several nodes are compared by the one clock that they share. */
-  async #nowMs(tx: { nowMs(): Promise<number> }): Promise<number> {
-    return this.#parts.store.engine === "sqlite" ? this.#parts.clock.nowMs() : tx.nowMs();
   }
 
   #run(job: JobRow): Promise<void> {
@@ -103,15 +102,15 @@ export class ResumeExecutor {
   async #ran(job: JobRow): Promise<"ran" | "parked" | "not_run" | "fault"> {
     const lease: JobLease = { id: job.id, owner: this.#parts.nodeId, leaseNumber: job.leaseNumber };
     try {
-      // WHY: claims are counted before the run, so that an action that kills its process is parked like any other.
-      if (job.attempts > this.#parts.limits.attemptsMax) {
-        await this.#settle(job, lease, { kind: "park", error: job.lastError ?? DIED });
+      const tired = tiredCheck(this.#parts, job);
+      if (tired !== undefined) {
+        await settleJob(this.#parts, job, lease, tired);
         return "parked";
       }
       const check = await this.#parts.store.transaction((tx) => checkResume(this.#parts, tx, job));
-      if (check.kind === "run") await this.#handle(job, lease, check);
-      else await this.#settle(job, lease, check);
-      return check.kind === "run" ? "ran" : "not_run";
+      if (check.kind === "run") return await this.#handle(job, lease, check);
+      await settleJob(this.#parts, job, lease, check);
+      return "not_run";
     } catch (error) {
       this.#parts.faulted(error);
       // WHY: the store could not be asked. The lease runs out by itself, and then the job is claimed again.
@@ -123,7 +122,13 @@ export class ResumeExecutor {
     job: JobRow,
     lease: JobLease,
     { action, context, caller }: Extract<ResumeCheck, { readonly kind: "run" }>,
-  ): Promise<void> {
+  ): Promise<"ran" | "not_run"> {
+    const { handler } = action;
+    if (handler === null) {
+      // WHY: it was offered by a remote host after it was claimed here.
+      await settleJob(this.#parts, job, lease, { kind: "later", error: "a remote host runs the action" });
+      return "not_run";
+    }
     const abort = new AbortController();
     this.#aborts.add(abort);
     const renewal = this.#keep(lease, abort);
@@ -131,28 +136,28 @@ export class ResumeExecutor {
       const { signal } = abort;
       await this.#enter(caller, async (sdk) => {
         const run: ResumeRun = { sdk, idempotencyKey: job.idempotencyKey, caller, signal };
-        await action.handler(context, run);
+        await handler(context, run);
       });
     } catch (error) {
-      await this.#failed(job, lease, error);
-      return;
+      const text = error instanceof Error ? `${error.name}: ${error.message}` : "the action threw no error";
+      await failJob(this.#parts, lease, text);
+      return "ran";
     } finally {
       clearInterval(renewal);
       this.#aborts.delete(abort);
     }
-    await this.#parts.store.transaction(async (tx) => tx.jobs.complete(lease, await this.#nowMs(tx)));
+    await completeJob(this.#parts, lease);
+    return "ran";
   }
 
   /** Renews the lease while the handler runs; where it is lost the handler is told to stop. */
   #keep(lease: JobLease, abort: AbortController): NodeJS.Timeout {
-    const { store, limits, clock } = this.#parts;
+    const { limits, clock } = this.#parts;
     let keptMs = clock.monotonicMs();
     const renew = async (): Promise<void> => {
       const startedMs = clock.monotonicMs();
       try {
-        const isHeld = await store.transaction(async (tx) =>
-          tx.jobs.renew(lease, (await this.#nowMs(tx)) + limits.jobLeaseMs),
-        );
+        const isHeld = await keepJob(this.#parts, lease);
         if (isHeld) keptMs = startedMs;
         else abort.abort();
       } catch {
@@ -160,52 +165,5 @@ export class ResumeExecutor {
       }
     };
     return setInterval(() => void renew(), Math.max(1, Math.floor(limits.jobLeaseMs / 3))).unref();
-  }
-
-  async #settle(
-    job: JobRow,
-    lease: JobLease,
-    check: Exclude<ResumeCheck, { readonly kind: "run" }>,
-  ): Promise<void> {
-    await this.#parts.store.transaction(async (tx) => {
-      const nowMs = await this.#nowMs(tx);
-      switch (check.kind) {
-        case "taken":
-          await tx.jobs.complete(lease, nowMs);
-          return;
-        case "park":
-          await tx.jobs.park(lease, { nowMs, error: check.error });
-          return;
-        case "later":
-          await this.#tryLater(tx.jobs, job, lease, nowMs, check.error);
-      }
-    });
-  }
-
-  async #failed(job: JobRow, lease: JobLease, error: unknown): Promise<void> {
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : "the action threw no error";
-    const shown = maskMessage(text, this.#parts.maskingKey).slice(0, ERROR_LENGTH_MAX);
-    await this.#parts.store.transaction(async (tx) =>
-      this.#tryLater(tx.jobs, job, lease, await this.#nowMs(tx), shown),
-    );
-  }
-
-  async #tryLater(
-    jobs: {
-      park(lease: JobLease, why: { readonly nowMs: number; readonly error: string }): Promise<boolean>;
-      fail(lease: JobLease, next: { readonly nextAtMs: number; readonly error: string }): Promise<boolean>;
-    },
-    { attempts }: JobRow,
-    lease: JobLease,
-    nowMs: number,
-    error: string,
-  ): Promise<void> {
-    const { attemptsMax, backoffMs, backoffMaxMs } = this.#parts.limits;
-    if (attempts >= attemptsMax) {
-      await jobs.park(lease, { nowMs, error });
-      return;
-    }
-    const waitMs = Math.min(backoffMs * 2 ** (attempts - 1), backoffMaxMs);
-    await jobs.fail(lease, { nextAtMs: nowMs + waitMs, error });
   }
 }

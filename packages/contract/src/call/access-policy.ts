@@ -3,6 +3,7 @@
  * comes first everywhere and is the host's word; what follows is the caller's own.
  */
 import type { ExternalAccessCheck } from "../wire/external-access-check.ts";
+import type { PermissionState } from "../wire/permission-facts.ts";
 import type { Ask, RequireAsk, Wait, WaitAnswer } from "./ask.ts";
 import type { CallerContext } from "./caller.ts";
 import type {
@@ -19,6 +20,8 @@ export interface AccessAsking {
   check(caller: CallerContext, ask: Ask): Promise<ExternalAccessCheck>;
   require(caller: CallerContext, ask: RequireAsk): Promise<ExternalAccessCheck>;
   wait(caller: CallerContext, requestId: string, wait: Wait): Promise<WaitAnswer>;
+  /** What the caller stands under: its own facts, never those of others. `undefined`: nobody acts, or it is not known. */
+  state(caller: CallerContext): Promise<PermissionState | undefined>;
 }
 
 /** Deciding. Throws `PermissionError` for callers without authority, before anything is said about what exists. */

@@ -4,7 +4,7 @@
  * A resume context travels as JSON text, because its keys are the caller's own and are never respelled.
  */
 import { z } from "zod";
-import { PHASES } from "../decision.ts";
+import { PERMISSION_MODES, PHASES } from "../decision.ts";
 import { FAULT_CODES } from "../parsed.ts";
 import { FILESYSTEM_TARGET_BYTES_MAX } from "../target/filesystem.ts";
 import { MATCHES } from "../target/pattern.ts";
@@ -21,8 +21,18 @@ import {
 } from "../wire/identifier.ts";
 import { snapshotJson } from "../wire/json-value.ts";
 import { REQUEST_STATUSES } from "../wire/pending-request.ts";
+import { permissionStateSchema, sandboxProfileSchema } from "../wire/permission-facts.ts";
 import { requestedResourceSchema, resourceSchema } from "../wire/resource.ts";
 import { FRAME_ENTRIES, SUBJECT_CHAIN_LENGTH_MAX, subjectSchema } from "../wire/subject.ts";
+
+export {
+  LENT_JOBS_MAX,
+  OFFERED_ACTIONS_MAX,
+  lendJobsWire,
+  lentJobsWire,
+  settleJobWire,
+  settledJobWire,
+} from "./remote-job.ts";
 
 /** The longest that a timer can count. */
 export const REMOTE_WAIT_MAX_MS = 2 ** 31 - 1;
@@ -122,6 +132,24 @@ export const waitAnswerWire = defineWire(
     outcome: z.enum(["allowed", "denied", "timed_out", "cancelled", "not_found", "not_interactive"]),
   }),
 );
+
+export const remoteStateWire = defineWire(z.strictObject(standing));
+
+/** `null`: nobody acts, or not as whom the call says. */
+export const stateAnswerWire = defineWire(z.strictObject({ state: permissionStateSchema.nullable() }));
+
+/** What a child may know of itself. Nothing of the user, the organization, the session key or the contracts. */
+export const callerFactsWire = defineWire(
+  z.strictObject({
+    chain: z.array(remoteFrameSchema).max(SUBJECT_CHAIN_LENGTH_MAX),
+    has_session: z.boolean(),
+    task_id: taskIdSchema.nullable(),
+    interactive: z.boolean(),
+    mode: z.enum(PERMISSION_MODES).nullable(),
+    sandbox_profile: sandboxProfileSchema.nullable(),
+  }),
+);
+export type CallerFacts = WireType<typeof callerFactsWire>;
 
 export const remoteDecisionWire = defineWire(
   z.strictObject({

@@ -16,13 +16,15 @@ import { type DeclaredTarget, readTarget } from "./declared-target.ts";
 import type { ManifestEnvironment, ManifestRule } from "./manifest.ts";
 import type { ManifestReport } from "./manifest-report.ts";
 import { ACCESS_ENTRIES_MAX } from "./manifest-schema.ts";
+import { readExamples } from "./rule-examples.ts";
 
 export interface ReadRule {
   readonly rule: ManifestRule;
   readonly read: DeclaredTarget;
 }
 
-const ENTRY_KEYS = ["resource_type", "operation", "target"] as const;
+const ENTRY_KEYS = ["resource_type", "operation", "target", "examples"] as const;
+const EXACT_KEYS = "resource_type, operation, target, and `examples` where there are some";
 const ENTRY_FORM =
   '`{"resource_type": "network", "operation": "receive", "target": "https://api.example.com"}`';
 
@@ -131,7 +133,7 @@ function readEntry(
     report.fault(
       [...path, key],
       `unknown key ${quoted(key)} in an access entry`,
-      advice ?? `remove it; an entry has exactly ${ENTRY_KEYS.join(", ")}`,
+      advice ?? `remove it; an entry has exactly ${EXACT_KEYS}`,
     );
   }
   const pair = readPair(fields, path, report);
@@ -142,7 +144,16 @@ function readEntry(
     report.fault([...path, "target"], read.message, read.instead);
     return undefined;
   }
-  const rule = Object.freeze({ ...pair, target: read.target, declared, pointer: pointerTo(path) });
+  const given = fieldOf(fields, "examples");
+  const examples =
+    given === undefined ? undefined : readExamples(given, pair, [...path, "examples"], environment, report);
+  const rule = Object.freeze({
+    ...pair,
+    target: read.target,
+    declared,
+    pointer: pointerTo(path),
+    ...(examples === undefined ? {} : { examples }),
+  });
   return { rule, read };
 }
 

@@ -5,8 +5,9 @@
  */
 import { z } from "zod";
 import { OPERATIONS } from "../resource.ts";
+import { FILESYSTEM_TARGET_BYTES_MAX } from "../target/filesystem.ts";
 import { NETWORK_TARGET_BYTES_MAX } from "../target/network.ts";
-import { accessRuleSchema } from "../wire/resource.ts";
+import { accessRuleMembers } from "../wire/resource.ts";
 import { subjectNameSchema } from "../wire/subject.ts";
 import type { ManifestKind } from "./manifest.ts";
 import { SENSITIVE_IMPORT_SPELLINGS } from "./sensitive-import.ts";
@@ -14,7 +15,15 @@ import { SENSITIVE_IMPORT_SPELLINGS } from "./sensitive-import.ts";
 export const ACCESS_ENTRIES_MAX = 4096;
 export const CONFIG_KEY = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
-const access = z.array(accessRuleSchema).max(ACCESS_ENTRIES_MAX).meta({ uniqueItems: true }).exactOptional();
+export const EXAMPLES_MAX = 64;
+
+const exampleList = z
+  .array(z.string().min(1).max(FILESYSTEM_TARGET_BYTES_MAX))
+  .max(EXAMPLES_MAX)
+  .exactOptional();
+const examples = z.strictObject({ match: exampleList, no_match: exampleList }).exactOptional();
+const declaredAccess = z.discriminatedUnion("resource_type", accessRuleMembers({ examples }));
+const access = z.array(declaredAccess).max(ACCESS_ENTRIES_MAX).meta({ uniqueItems: true }).exactOptional();
 const allowedImports = z
   .array(z.enum([...SENSITIVE_IMPORT_SPELLINGS]))
   .meta({ uniqueItems: true })

@@ -1,6 +1,7 @@
 /**
  * What a manifest is once it has been read: frozen, absolute, every rule legal. Plain data; decides nothing.
  */
+import type { Access } from "../access.ts";
 import type { Phase } from "../decision.ts";
 import type { OperationOf, ResourceOperation } from "../resource.ts";
 import type { Subject } from "../subject.ts";
@@ -47,7 +48,23 @@ export type ManifestRule = ExpandedRule & {
   /** The target as it was written. */
   readonly declared: string;
   readonly pointer: string;
+  readonly examples?: RuleExamples;
 };
+
+/** A target that an entry names to say what it means. */
+export interface RuleExample {
+  readonly access: Access;
+  /** As it was written. */
+  readonly declared: string;
+  readonly pointer: string;
+}
+
+export interface RuleExamples {
+  /** The entry itself matches each of them. */
+  readonly match: readonly RuleExample[];
+  /** No entry of the same list matches any of them. */
+  readonly noMatch: readonly RuleExample[];
+}
 
 /** The value of a configuration key is allowed as a target. */
 export interface ConfigUrl {

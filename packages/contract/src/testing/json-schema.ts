@@ -26,7 +26,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   title: ignored,
   description: ignored,
   format: ignored,
-  type: (type: string, value) => TYPES[type]?.(value) === true,
+  type: (types: string | readonly string[], value) =>
+    [types].flat().some((type) => TYPES[type]?.(value) === true),
   const: (constant: unknown, value) => value === constant,
   enum: (values: readonly unknown[], value) => values.includes(value),
   not: (schema: Schema, value) => !isSchemaValid(schema, value),

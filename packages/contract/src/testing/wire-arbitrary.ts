@@ -28,6 +28,7 @@ import {
   SANDBOX_NETWORKS,
 } from "../wire/permission-facts.ts";
 import { FRAME_ENTRIES } from "../wire/subject.ts";
+import { remoteArbitraries } from "./remote-arbitrary.ts";
 
 const one = <T>(values: readonly T[]) => fc.constantFrom(...values);
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
@@ -323,6 +324,22 @@ const errorBody = one(Object.keys(ERROR_CODES) as ErrorCode[]).chain((code) =>
   ),
 );
 
+const approval = joined(fc.record(decided), matched, limits, scope);
+const denial = joined(fc.record(decided), matched);
+const remote = remoteArbitraries({
+  id,
+  text,
+  hostText,
+  principal,
+  subject,
+  resource,
+  requested,
+  state,
+  profile,
+  approval,
+  denial,
+});
+
 export const WIRE_ARBITRARIES: Readonly<Record<WireName, fc.Arbitrary<unknown>>> = {
   subject,
   subject_frame: frame,
@@ -341,11 +358,12 @@ export const WIRE_ARBITRARIES: Readonly<Record<WireName, fc.Arbitrary<unknown>>>
     { requiredKeys: ["subject", "resource", "origin"] },
   ),
   request_record: requestRecord,
-  approval: joined(fc.record(decided), matched, limits, scope),
-  denial: joined(fc.record(decided), matched),
+  approval,
+  denial,
   host_rule: hostRule,
   external_access_check: check,
   ...events,
   event: fc.oneof(...Object.values(events)),
   error_body: errorBody,
+  ...remote,
 };

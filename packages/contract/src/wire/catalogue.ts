@@ -1,6 +1,23 @@
 /**
  * Every wire type by its name: what is round-tripped by the tests and published as JSON Schema.
  */
+import {
+  callerFactsWire,
+  decisionWire,
+  issuedCredentialWire,
+  lendJobsWire,
+  lentJobsWire,
+  remoteCheckWire,
+  remoteDecisionWire,
+  remoteRequireWire,
+  remoteStateWire,
+  remoteWaitWire,
+  runtimeGrantWire,
+  settleJobWire,
+  settledJobWire,
+  stateAnswerWire,
+  waitAnswerWire,
+} from "../call/remote-call.ts";
 import { approvalWire, denialWire } from "./approval.ts";
 import { errorBodyWire } from "./error-body.ts";
 import {
@@ -54,6 +71,21 @@ export const WIRES = Object.freeze({
   policy_refused: policyRefusedWire,
   event: eventWire,
   error_body: errorBodyWire,
+  runtime_grant: runtimeGrantWire,
+  issued_credential: issuedCredentialWire,
+  remote_check: remoteCheckWire,
+  remote_require: remoteRequireWire,
+  remote_wait: remoteWaitWire,
+  wait_answer: waitAnswerWire,
+  remote_state: remoteStateWire,
+  state_answer: stateAnswerWire,
+  caller_facts: callerFactsWire,
+  remote_decision: remoteDecisionWire,
+  decision: decisionWire,
+  lend_jobs: lendJobsWire,
+  lent_jobs: lentJobsWire,
+  settle_job: settleJobWire,
+  settled_job: settledJobWire,
 });
 
 export type WireName = keyof typeof WIRES;

@@ -40,6 +40,11 @@ export const POLICY_ACTIONS = [
   "complete_setup",
   "retry_resume",
   "retain_events",
+  "set_freeze",
+  "set_account",
+  "sign_in",
+  "issue_credential",
+  "revoke_credential",
   "list",
 ] as const;
 export type PolicyAction = (typeof POLICY_ACTIONS)[number];

@@ -6,13 +6,19 @@
  * connection, and may do without asking; the wall against that is the OS sandbox, not this file.
  */
 import type { Duplex } from "node:stream";
-import { type ExternalAccessCheck, pairIndex } from "@sallyport/contract";
+import {
+  type ExternalAccessCheck,
+  type PermissionState,
+  type WaitAnswer,
+  pairIndex,
+} from "@sallyport/contract";
+import type { CallerFacts } from "@sallyport/contract/remote";
 import { ASK, type PlainVerdict, unpackVerdict } from "@sallyport/policy/realm";
 import type { PrivateRealm } from "../private-realm.ts";
 import { type GateTimers, systemTimers } from "../protocol/gate-channel.ts";
 import { GateFault } from "../protocol/gate-fault.ts";
 import type { AskWords, ChildEvent, FactsMessage } from "../protocol/message.ts";
-import { GateLink, type GateTerms, type LinkAsk } from "./gate-link.ts";
+import { GateLink, type GateTerms, type LinkAsk, type LinkInquiry } from "./gate-link.ts";
 import { GateMirror } from "./gate-mirror.ts";
 import { extrasText, isDestructive, memoryAnswer } from "./memory-answer.ts";
 import { monotonicMs } from "./monotonic.ts";
@@ -35,6 +41,12 @@ export interface RequireOptions extends Omit<CheckOptions, "registerRequest"> {
   readonly resumeContext?: unknown;
 }
 
+/** On its way; the answer is empty where none comes. */
+export interface Sent {
+  readonly answer: Promise<string>;
+  readonly cancel: () => void;
+}
+
 /** What carries questions: a link in this thread, or one in a worker. */
 export interface GateTransport {
   readonly terms: GateTerms;
@@ -44,7 +56,8 @@ export interface GateTransport {
   pull(): void;
   /** Facts have arrived that were not taken yet. */
   hasNews(): boolean;
-  ask(ask: LinkAsk): { readonly answer: Promise<string>; readonly cancel: () => void };
+  ask(ask: LinkAsk): Sent;
+  inquire(inquiry: LinkInquiry): Sent;
   report(event: ChildEvent): void;
   close(): void;
 }
@@ -110,6 +123,27 @@ export class GateClient {
     return this.#asked(ask, foreseen, signal);
   }
 
+  /** Who this child is, as the service holds it. `undefined`: the service cannot be asked. */
+  async facts(): Promise<CallerFacts | undefined> {
+    return told(await this.#transport.inquire({ about: "facts" }).answer) as CallerFacts | undefined;
+  }
+
+  /** What this child stands under, with the frames that it made up. */
+  async state(entered: AskWords["entered"]): Promise<PermissionState | undefined> {
+    const inquiry =
+      entered === undefined ? { about: "state" as const } : { about: "state" as const, entered };
+    const answer = await this.#transport.inquire(inquiry).answer;
+    const value = told(answer) as { readonly state: PermissionState | null } | undefined;
+    return value?.state ?? undefined;
+  }
+
+  /** How a request of this child was decided. Without an answer of the service it was not. */
+  async decided(requestId: string, waitMs: number, signal?: AbortSignal): Promise<WaitAnswer> {
+    const sent = this.#transport.inquire({ about: "request", requestId, waitMs });
+    const value = told(await answered(sent, signal)) as WaitAnswer | undefined;
+    return value ?? { outcome: "not_found" };
+  }
+
   /** Tells the service of a real operation that something else blocked. */
   reportViolation(words: AskWords): void {
     this.#transport.report({ kind: "violation", words });
@@ -122,8 +156,10 @@ export class GateClient {
   /** `undefined`: the service must be asked. */
   protected fromMemory(words: AskWords, foreseen: Foreseen): ExternalAccessCheck | undefined {
     const { verdict, pair, isLive } = foreseen;
-    // WHY: memory holds the facts of the chain alone, not those of frames that guarded code made up.
-    if (words.entered !== undefined) return isLive ? undefined : this.unavailable(words, foreseen);
+    // WHY: memory holds the facts of the chain alone, not those of frames that guarded code made up; and what is wrong
+    // with a question is recorded by the service.
+    if (words.entered !== undefined || words.fault !== undefined)
+      return isLive ? undefined : this.unavailable(words, foreseen);
     const isDeclared = verdict.code === "allowed_sandbox";
     if (isLive) {
       const mayAnswer = isDeclared && this.#transport.terms.memory === "allowlist";
@@ -151,19 +187,28 @@ export class GateClient {
     foreseen: Foreseen,
     signal: AbortSignal | undefined,
   ): Promise<ExternalAccessCheck> {
-    const { answer, cancel } = this.#transport.ask(ask);
-    if (signal?.aborted === true) cancel();
-    signal?.addEventListener("abort", cancel, { once: true });
-    try {
-      return this.answerOf(await answer, ask.words, foreseen);
-    } finally {
-      signal?.removeEventListener("abort", cancel);
-    }
+    return this.answerOf(await answered(this.#transport.ask(ask), signal), ask.words, foreseen);
   }
 
   #newId(): string {
     return `decision-${this.#transport.terms.nonce}-${++this.#answers}`;
   }
+}
+
+/** A caller that stops waiting cancels; the service then answers with what it has. */
+async function answered({ answer, cancel }: Sent, signal: AbortSignal | undefined): Promise<string> {
+  if (signal?.aborted === true) cancel();
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    return await answer;
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/** WHY not parsed again: the link has read it by its schema. */
+function told(text: string): unknown {
+  return text === "" ? undefined : parse(text);
 }
 
 export interface ConnectOptions {
@@ -208,6 +253,10 @@ function connect(socket: Duplex, options: ConnectOptions): Promise<GateClient> {
       hasNews: () => false,
       ask: (ask) => {
         const { id, answer } = link.ask(ask);
+        return { answer, cancel: () => link.cancel(id) };
+      },
+      inquire: (inquiry) => {
+        const { id, answer } = link.inquire(inquiry);
         return { answer, cancel: () => link.cancel(id) };
       },
       report: (event) => link.report(event),

@@ -6,6 +6,7 @@
  */
 import type { Duplex } from "node:stream";
 import { externalAccessCheckWire } from "@sallyport/contract";
+import { callerFactsWire, stateAnswerWire, waitAnswerWire } from "@sallyport/contract/remote";
 import { EVENTS_MAX, OUTBOUND_BYTES_MAX, PROTOCOL_VERSION } from "../protocol/bounds.ts";
 import { GateChannel, type GateTimers } from "../protocol/gate-channel.ts";
 import { GateFault } from "../protocol/gate-fault.ts";
@@ -15,6 +16,7 @@ import {
   type ChildMessage,
   FRAME_BYTES_MAX,
   type FactsMessage,
+  type InquireMessage,
   type ServiceMessage,
   serviceMessages,
 } from "../protocol/message.ts";
@@ -42,10 +44,24 @@ export interface LinkOptions {
   readonly monotonicMs: () => number;
 }
 
-/** JSON text of a check, or empty where there is none. */
+/** JSON text of a check or of what was inquired, or empty where there is none. */
 export type LinkAnswer = string;
 
 export type LinkAsk = Omit<AskMessage, "kind" | "id">;
+export type LinkInquiry = Omit<InquireMessage, "kind" | "id">;
+
+/** What is awaited: an answer to a question, or what was inquired about. */
+interface Open {
+  readonly about: "check" | InquireMessage["about"];
+  readonly resolve: (answer: LinkAnswer) => void;
+}
+
+const WIRES = {
+  check: externalAccessCheckWire,
+  facts: callerFactsWire,
+  state: stateAnswerWire,
+  request: waitAnswerWire,
+} as const;
 
 /** More questions than this under way are a fault of the child's own. */
 const OPEN_MAX = 4096;
@@ -56,7 +72,7 @@ type State = "greeting" | "loading" | "open" | "closed";
 export class GateLink {
   readonly #options: LinkOptions;
   readonly #channel: GateChannel<ServiceMessage, ChildMessage>;
-  readonly #open = new Map<number, (answer: LinkAnswer) => void>();
+  readonly #open = new Map<number, Open>();
   readonly #beats = new Map<number, number>();
   #state: State = "greeting";
   #leaseMs = 0;
@@ -86,11 +102,12 @@ export class GateLink {
 
   /** Empty where the connection is over, or ends before the answer. */
   ask(ask: LinkAsk): { readonly id: number; readonly answer: Promise<LinkAnswer> } {
-    const id = ++this.#lastId;
-    if (this.#state !== "open" || this.#open.size >= OPEN_MAX) return { id, answer: Promise.resolve("") };
-    const answer = new Promise<LinkAnswer>((resolve) => this.#open.set(id, resolve));
-    this.#channel.send({ kind: "ask", id, ...ask });
-    return { id, answer };
+    return this.#sent("check", (id) => ({ kind: "ask", id, ...ask }));
+  }
+
+  /** Empty where the connection is over, or ends before the answer. */
+  inquire(inquiry: LinkInquiry): { readonly id: number; readonly answer: Promise<LinkAnswer> } {
+    return this.#sent(inquiry.about, (id) => ({ kind: "inquire", id, ...inquiry }));
   }
 
   /** The service stops waiting and answers with what it has. */
@@ -131,7 +148,10 @@ export class GateLink {
         this.#takeFacts(message);
         return;
       case "answer":
-        this.#answered(message.id, message.check);
+        this.#answered(message.id, message.check, "answer");
+        return;
+      case "told":
+        this.#answered(message.id, message.value, "told");
         return;
       case "heartbeat":
         this.#beaten(message.beat, message.live);
@@ -166,15 +186,24 @@ export class GateLink {
     this.#beat();
   }
 
-  #answered(id: number, check: unknown): void {
-    const resolve = this.#open.get(id);
+  #sent(about: Open["about"], message: (id: number) => ChildMessage) {
+    const id = ++this.#lastId;
+    if (this.#state !== "open" || this.#open.size >= OPEN_MAX) return { id, answer: Promise.resolve("") };
+    const answer = new Promise<LinkAnswer>((resolve) => this.#open.set(id, { about, resolve }));
+    this.#channel.send(message(id));
+    return { id, answer };
+  }
+
+  #answered(id: number, value: unknown, kind: "answer" | "told"): void {
+    const open = this.#open.get(id);
     // WHY: an answer that nobody asked for, or a second one, could be meant for another question.
-    if (resolve === undefined) throw new GateFault("duplicate_id");
-    const parsed = externalAccessCheckWire.parse(check);
+    if (open === undefined) throw new GateFault("duplicate_id");
+    const isFitting = (open.about === "check") === (kind === "answer");
+    const parsed = isFitting ? WIRES[open.about].parse(value) : undefined;
     // INVARIANT: still open, so that the end of the connection answers it.
-    if (!parsed.ok) throw new GateFault("unknown_message", "check");
+    if (parsed?.ok !== true) throw new GateFault("unknown_message", open.about);
     this.#open.delete(id);
-    resolve(JSON.stringify(parsed.value));
+    open.resolve(JSON.stringify(parsed.value));
   }
 
   #beatEvery(heartbeatMs: number): void {
@@ -207,7 +236,7 @@ export class GateLink {
     this.#state = "closed";
     this.#stopBeating();
     this.#options.sink.leased(0);
-    for (const resolve of this.#open.values()) resolve("");
+    for (const { resolve } of this.#open.values()) resolve("");
     this.#open.clear();
     this.#options.sink.closed(fault);
   }

@@ -13,13 +13,16 @@ import { monotonicMs } from "./monotonic.ts";
 import { SharedState } from "./shared-state.ts";
 import { type FromWorker, READY_TICKET, type ToWorker, type WorkerStart } from "./worker-message.ts";
 
-const { fd, memory, port } = workerData as WorkerStart;
+const { fd, memory, port, wake } = workerData as WorkerStart;
 const shared = new SharedState(memory);
 const encoder = new TextEncoder();
 const links = new Map<number, number>();
 let isReady = false;
 
-const post = (message: FromWorker): void => port.postMessage(message);
+const post = (message: FromWorker): void => {
+  port.postMessage(message);
+  wake.postMessage(null);
+};
 
 const link = new GateLink({
   socket: new Socket({ fd, readable: true, writable: true }),
@@ -45,7 +48,10 @@ const link = new GateLink({
 port.on("message", (message: ToWorker) => {
   switch (message.kind) {
     case "ask":
-      void answer(message);
+      void answer(message.ticket, link.ask(message.ask), message.isSync);
+      return;
+    case "inquire":
+      void answer(message.ticket, link.inquire(message.inquiry), false);
       return;
     case "cancel": {
       const id = links.get(message.ticket);
@@ -60,8 +66,7 @@ port.on("message", (message: ToWorker) => {
   }
 });
 
-async function answer({ ticket, isSync, ask }: Extract<ToWorker, { readonly kind: "ask" }>): Promise<void> {
-  const asked = link.ask(ask);
+async function answer(ticket: number, asked: ReturnType<GateLink["ask"]>, isSync: boolean): Promise<void> {
   links.set(ticket, asked.id);
   const text = await asked.answer;
   links.delete(ticket);

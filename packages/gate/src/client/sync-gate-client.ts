@@ -16,8 +16,8 @@ import { SafeMap } from "../captured.ts";
 import type { PrivateRealm } from "../private-realm.ts";
 import { GateFault } from "../protocol/gate-fault.ts";
 import type { AskWords } from "../protocol/message.ts";
-import { GateClient, type GateTransport } from "./gate-client.ts";
-import type { GateTerms, LinkAsk } from "./gate-link.ts";
+import { type CheckOptions, GateClient, type GateTransport, type Sent } from "./gate-client.ts";
+import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
 import { GateMirror } from "./gate-mirror.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { SharedState } from "./shared-state.ts";
@@ -32,6 +32,8 @@ export interface SyncGateOptions {
   /** How long the first snapshot may take; 10 000 unless said. */
   readonly openMs?: number | undefined;
 }
+
+export type LaterOptions = Pick<CheckOptions, "registerRequest" | "waitMs">;
 
 export interface SyncOptions {
   readonly registerRequest?: boolean | undefined;
@@ -73,6 +75,23 @@ export class SyncGateClient extends GateClient {
     return this.answerOf(text, words, foreseen);
   }
 
+  /**
+   * As {@link GateClient.check}, with a callback: at once where memory knows the answer.
+   * WHY: between a promise and whoever awaits it foreign code can put a `then` of its own.
+   */
+  checkLater(words: AskWords, options: LaterOptions, answered: (check: ExternalAccessCheck) => void): void {
+    const { registerRequest, waitMs } = options;
+    const foreseen = this.foresee(words, registerRequest);
+    const known = this.fromMemory(words, foreseen);
+    if (known !== undefined) {
+      answered(known);
+      return;
+    }
+    this.#owner.askLater({ verb: "check", words, registerRequest, waitMs }, (text) =>
+      answered(this.answerOf(text, words, foreseen)),
+    );
+  }
+
   requireSync(words: AskWords, { timeoutMs = BLOCKED_MS }: SyncOptions = {}): ExternalAccessCheck {
     const foreseen = this.foresee(words, true);
     const known = this.fromMemory(words, foreseen);
@@ -86,8 +105,12 @@ class WorkerTransport implements GateTransport {
   readonly #mirror: GateMirror;
   readonly #shared = new SharedState();
   readonly #open = new SafeMap<number, (text: string) => void>();
+  /** Answers that were read and not handed out yet. */
+  readonly #arrived = new SafeMap<number, string>();
   readonly #decoder = new TextDecoder();
+  /** INVARIANT: never listened to, only read: foreign code can call a listener, and put words into its mouth. */
   readonly #port: MessagePort;
+  readonly #wake: MessagePort;
   #terms: GateTerms | undefined;
   #ticket = READY_TICKET;
   #taken = 0;
@@ -96,11 +119,13 @@ class WorkerTransport implements GateTransport {
     this.#mirror = mirror;
     this.#shared.expect(READY_TICKET);
     const { port1, port2 } = new MessageChannel();
-    const start: WorkerStart = { fd: options.fd, memory: this.#shared.memory, port: port2 };
+    const { port1: wake, port2: farWake } = new MessageChannel();
+    const start: WorkerStart = { fd: options.fd, memory: this.#shared.memory, port: port2, wake: farWake };
     this.#port = port1;
+    this.#wake = wake;
     this.#worker = new Worker(options.workerFile ?? new URL("./gate-worker.js", import.meta.url), {
       workerData: start,
-      transferList: [port2],
+      transferList: [port2, farWake],
       // WHY: what is preloaded into the process is for foreign code, and the worker runs none.
       execArgv: [],
       env: {},
@@ -108,8 +133,8 @@ class WorkerTransport implements GateTransport {
     this.#worker.unref();
     this.#worker.on("error", () => this.#died());
     this.#worker.on("exit", () => this.#died());
-    this.#port.on("message", (message: FromWorker) => this.#take(message));
-    this.#port.unref();
+    this.#wake.on("message", () => this.#woken());
+    this.#wake.unref();
     const ready = this.#shared.await(READY_TICKET, options.openMs ?? OPEN_MS, monotonicMs);
     this.pull();
     if (ready === undefined || ready.length === 0 || !mirror.isReady) {
@@ -139,11 +164,28 @@ class WorkerTransport implements GateTransport {
   }
 
   ask(ask: LinkAsk): { readonly answer: Promise<string>; readonly cancel: () => void } {
+    let ticket = 0;
+    const answer = new Promise<string>((resolve) => {
+      ticket = this.askLater(ask, resolve);
+    });
+    return { answer, cancel: () => this.#post({ kind: "cancel", ticket }) };
+  }
+
+  inquire(inquiry: LinkInquiry): Sent {
     const ticket = ++this.#ticket;
     const answer = new Promise<string>((resolve) => this.#open.set(ticket, resolve));
-    apply(ref, this.#port, []);
-    this.#post({ kind: "ask", ticket, isSync: false, ask });
+    apply(ref, this.#wake, []);
+    this.#post({ kind: "inquire", ticket, inquiry });
     return { answer, cancel: () => this.#post({ kind: "cancel", ticket }) };
+  }
+
+  /** Calls back in a turn of its own. Empty where there is no answer. */
+  askLater(ask: LinkAsk, answered: (text: string) => void): number {
+    const ticket = ++this.#ticket;
+    this.#open.set(ticket, answered);
+    apply(ref, this.#wake, []);
+    this.#post({ kind: "ask", ticket, isSync: false, ask });
+    return ticket;
   }
 
   /** Empty where no answer came in time. */
@@ -181,15 +223,30 @@ class WorkerTransport implements GateTransport {
         this.#mirror.take(message.facts);
         return;
       case "answer":
-        this.#settle(message.ticket, message.text);
+        this.#arrived.set(message.ticket, message.text);
+    }
+  }
+
+  /** Whoever calls this says nothing by it. */
+  #woken(): void {
+    for (;;) {
+      const received = receiveMessage(this.#port);
+      if (received === undefined) break;
+      this.#take(received.message as FromWorker);
+    }
+    while (this.#arrived.size > 0) {
+      const ticket = this.#arrived.oldest();
+      const text = this.#arrived.get(ticket) ?? "";
+      this.#arrived.delete(ticket);
+      this.#settle(ticket, text);
     }
   }
 
   #settle(ticket: number, text: string): void {
     const resolve = this.#open.get(ticket);
     this.#open.delete(ticket);
+    if (this.#open.size === 0) apply(unref, this.#wake, []);
     resolve?.(text);
-    if (this.#open.size === 0) apply(unref, this.#port, []);
   }
 
   /** INVARIANT: a worker that is gone renews nothing, and leaves no question open. */

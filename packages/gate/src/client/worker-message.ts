@@ -3,17 +3,20 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { ChildEvent } from "../protocol/message.ts";
-import type { GateTerms, LinkAsk } from "./gate-link.ts";
+import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
 import type { MirrorFacts } from "./gate-mirror.ts";
 
 export interface WorkerStart {
   readonly fd: number;
   readonly memory: SharedArrayBuffer;
   readonly port: MessagePort;
+  /** Says that something was posted to the other port, and nothing else. */
+  readonly wake: MessagePort;
 }
 
 export type ToWorker =
   | { readonly kind: "ask"; readonly ticket: number; readonly isSync: boolean; readonly ask: LinkAsk }
+  | { readonly kind: "inquire"; readonly ticket: number; readonly inquiry: LinkInquiry }
   | { readonly kind: "cancel"; readonly ticket: number }
   | { readonly kind: "report"; readonly event: ChildEvent }
   | { readonly kind: "close" };

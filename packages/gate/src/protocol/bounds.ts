@@ -3,7 +3,7 @@
  */
 
 /** Raised whenever a message changes; the two sides come from one installation and must be equal. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** A question with its resume context, escaped as badly as possible. */
 export const CHILD_FRAME_BYTES_MAX = 256 * 1024;

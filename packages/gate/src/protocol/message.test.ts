@@ -28,11 +28,21 @@ const CHILD: readonly ChildMessage[] = [
       entered: [{ subject: { type: "tool", name: "t" }, contracts: ["c"] }],
       exists: true,
       enforced: true,
+      fault: { code: "invalid_target", field: "target", message: "no host" },
     },
     registerRequest: false,
     waitMs: 10,
     resumeAction: "demo.resume",
     resumeContext: '{"keyOfTheirs":1}',
+  },
+  { kind: "inquire", id: 3, about: "facts" },
+  {
+    kind: "inquire",
+    id: 4,
+    about: "request",
+    entered: [{ subject: { type: "tool", name: "t" }, contracts: [] }],
+    requestId: "r-1",
+    waitMs: 10,
   },
   { kind: "cancel", id: 2 },
   { kind: "event", entries: [{ kind: "allowed", words: WORDS }] },
@@ -50,6 +60,7 @@ const SERVICE: readonly ServiceMessage[] = [
   },
   { kind: "delta", from: 3, to: 4, isLast: true, changes: "[]", count: 0 },
   { kind: "answer", id: 1, check: { allowed: false, request_id: "r" } },
+  { kind: "told", id: 3, value: { has_session: true } },
   { kind: "heartbeat", beat: 1, live: true },
   { kind: "close", code: "closed", message: "bye" },
 ];
@@ -120,6 +131,8 @@ describe("messages", () => {
     for (const claim of claims) {
       expect(codeOf(() => childMessages().read(ask(claim)))).toBe("unknown_message");
       expect(codeOf(() => childMessages().read(ask({}, claim)))).toBe("unknown_message");
+      const inquiry = numbered({ kind: "inquire", id: 1, about: "state", ...claim });
+      expect(codeOf(() => childMessages().read(inquiry))).toBe("unknown_message");
       expect(codeOf(() => childMessages().read(numbered({ kind: "hello", protocol: 1, ...claim })))).toBe(
         "unknown_message",
       );
@@ -138,12 +151,14 @@ describe("messages", () => {
       ask({ id: "1" }),
       ask({ id: 2 ** 60 }),
       ask({ verb: "approve" }),
+      numbered({ kind: "inquire", id: 1, about: "approvals" }),
       ask({ wait_ms: null }),
       ask({}, { target: "a".repeat(16_385) }),
       ask({}, { target: 1 }),
       ask({}, { aliases: Array.from({ length: 65 }, () => "a") }),
       ask({}, { entered: [{ subject: { type: "tool", name: "t" }, contracts: [], entry: "host" }] }),
       ask({}, { named: { type: "tool", name: "t", extra: 1 } }),
+      ask({}, { fault: { code: "allowed_sandbox", field: "", message: "" } }),
       '{"n":1,"kind":"hello","protocol":1,"__proto__":{"x":1}}',
       numbered({ kind: "event", entries: Array.from({ length: 101 }, () => 1) }),
     ];

@@ -1,10 +1,11 @@
 /**
- * What is said through the gate. From the child: hello, confirm, ask, cancel, event, heartbeat. From the service:
- * hello, snapshot, delta, answer, heartbeat, close.
+ * What is said through the gate. From the child: hello, confirm, ask, inquire, cancel, event, heartbeat. From the
+ * service: hello, snapshot, delta, answer, told, heartbeat, close.
  * INVARIANT: no message of the child has a field for who it is: subject, user, organization and session are those
  * of the socket. A question may name a subject, which only narrows, and put made-up frames on top, which are bounded.
  * Facts travel as text that only the private realm of the child reads.
  */
+import { FAULT_CODES } from "@sallyport/contract";
 import { GateFault } from "./gate-fault.ts";
 import {
   ALIASES_MAX,
@@ -23,6 +24,9 @@ const target = text(TARGET_LENGTH_MAX);
 const subject = record({ type: word, name: word });
 const triple = { resourceType: word, operation: word, target };
 
+/** Frames that guarded code made up itself, from the outermost in. Contracts: such as its own chain has. */
+const entered = list(record({ subject, contracts: list(word, ENTERED_MAX) }), ENTERED_MAX);
+
 /** A question in the child's own words. */
 const askWords = record({
   ...triple,
@@ -32,11 +36,12 @@ const askWords = record({
   aliases: optional(list(word, ALIASES_MAX)),
   twin: optional(record(triple)),
   named: optional(subject),
-  /** Frames that guarded code made up itself, from the outermost in. Contracts: such as its own chain has. */
-  entered: optional(list(record({ subject, contracts: list(word, ENTERED_MAX) }), ENTERED_MAX)),
+  entered: optional(entered),
   exists: optional(flag),
   /** A real operation. */
   enforced: optional(flag),
+  /** What is wrong with the question, as the child's own side found it: it is answered as such, and recorded. */
+  fault: optional(record({ code: oneOf(FAULT_CODES), field: word, message: word })),
 });
 export type AskWords = ReturnType<typeof askWords>;
 
@@ -49,6 +54,9 @@ const askOptions = {
 };
 
 export const GATE_VERBS = ["check", "require"] as const;
+
+/** `facts`: who the child is. `state`: what it stands under. `request`: how a request of its own was decided. */
+export const INQUIRIES = ["facts", "state", "request"] as const;
 
 /** `allowed`: an answer from memory. `violation`: a real operation that was blocked. */
 const event = record({ kind: oneOf(["allowed", "violation"]), words: askWords });
@@ -67,6 +75,14 @@ const CHILD_MESSAGES = {
   hello: record({ protocol: whole }),
   confirm: record({ revision: whole }),
   ask: record({ id: whole, verb: oneOf(GATE_VERBS), words: askWords, ...askOptions }),
+  inquire: record({
+    id: whole,
+    about: oneOf(INQUIRIES),
+    entered: optional(entered),
+    requestId: optional(word),
+    waitMs: optional(whole),
+  }),
+  /** Of an ask or an inquiry. */
   cancel: record({ id: whole }),
   event: record({ entries: list(event, EVENTS_MAX) }),
   heartbeat: record({ beat: whole }),
@@ -86,6 +102,8 @@ const SERVICE_MESSAGES = {
   snapshot: record({ revision: whole, isLast: flag, ...facts }),
   delta: record({ from: whole, to: whole, isLast: flag, ...facts }),
   answer: record({ id: whole, check: anything }),
+  /** To an inquiry. */
+  told: record({ id: whole, value: anything }),
   /** Not live: the service cannot vouch for its view, and the lease is not renewed. */
   heartbeat: record({ beat: whole, live: flag }),
   close: record({ code: word, message: word }),
@@ -98,6 +116,7 @@ type MessageOf<M extends Readonly<Record<string, Read<unknown>>>> = {
 export type ChildMessage = MessageOf<typeof CHILD_MESSAGES>;
 export type ServiceMessage = MessageOf<typeof SERVICE_MESSAGES>;
 export type AskMessage = Extract<ChildMessage, { readonly kind: "ask" }>;
+export type InquireMessage = Extract<ChildMessage, { readonly kind: "inquire" }>;
 export type FactsMessage = Extract<ServiceMessage, { readonly kind: "snapshot" | "delta" }>;
 
 /** Reads the messages of one direction and holds their order: each has the number after the last one's. */

@@ -5,8 +5,9 @@
 import { randomInt } from "node:crypto";
 import { Socket } from "node:net";
 import { isMainThread, workerData } from "node:worker_threads";
-import { ContextKeeper, contextFacts, followListeners } from "@sallyport/context";
+import { type ContextFacts, ContextKeeper, contextFacts, followListeners } from "@sallyport/context";
 import { type CallerContext, PermissionError } from "@sallyport/contract";
+import type { CallerFacts } from "@sallyport/contract/remote";
 import { GateClient, openPrivateRealm } from "@sallyport/gate";
 import { PortDuplex } from "../children/port-duplex.ts";
 import { GATE_FD_VARIABLE } from "../children/spawn-child.ts";
@@ -20,6 +21,8 @@ import { gatePolicy } from "./gate-policy.ts";
 export interface ConnectRuntimeOptions {
   /** The script of the private realm, for programs that carry it with them. */
   readonly realmScript?: string | undefined;
+  /** Certificates of authorities that are trusted beside those of Node, as PEM; for `sdk.http`. */
+  readonly ca?: readonly string[] | undefined;
 }
 
 export interface ChildRuntime {
@@ -32,8 +35,6 @@ export interface ChildRuntime {
 }
 
 const SEED_END = 2 ** 32;
-/** Who a child is, is not its own to say: its frames are those that it made up itself. */
-const ITSELF: CallerContext = Object.freeze({ ...NO_FACTS, frames: [] });
 
 /** Rejects where this program was not started by a runtime. */
 export async function connectRuntime(options: ConnectRuntimeOptions = {}): Promise<ChildRuntime> {
@@ -43,11 +44,17 @@ export async function connectRuntime(options: ConnectRuntimeOptions = {}): Promi
     seed: [randomInt(SEED_END), randomInt(SEED_END)],
     ...(realmScript === undefined ? {} : { script: realmScript }),
   });
-  const keeper = new ContextKeeper();
-  const following = followListeners(keeper);
   const client = await GateClient.connect(socket, { realm });
+  const told = await client.facts();
+  if (told === undefined) throw new TypeError("the gate was closed: see that the host still runs");
   socket.unref();
-  const sdk = createSdk(childGround(keeper, gatePolicy(client, socket)));
+  const itself = callerOf(told);
+  const keeper = new ContextKeeper({ process: itself });
+  const following = followListeners(keeper);
+  const policy = gatePolicy(client, socket, itself.frames.length);
+  const targets = targetPorts({ ca: options.ca });
+  const { hasSession } = told;
+  const sdk = createSdk(childGround({ keeper, policy, targets, itself, hasSession }));
   return Object.freeze({
     sdk,
     data,
@@ -75,14 +82,32 @@ function inherited(): { readonly socket: Socket | PortDuplex; readonly data: unk
   return { socket: new Socket({ fd, readable: true, writable: true }), data: undefined };
 }
 
-function childGround(keeper: ContextKeeper, policy: SdkGround["policy"]): SdkGround {
-  const caller = (): CallerContext => keeper.callerOf(keeper.current()) ?? ITSELF;
+/**
+ * The child as it may know itself; for its own facts alone.
+ * INVARIANT: who a child is, is not its own to say: of this nothing is ever sent.
+ */
+function callerOf({ chain, taskId, interactive, mode, sandboxProfile }: CallerFacts): CallerContext {
+  const frames = chain.map(({ subject, phase, entry }) => ({ subject, phase, entry, contracts: [] }));
+  return Object.freeze({ ...NO_FACTS, taskId, interactive, mode, sandboxProfile, frames });
+}
+
+interface ChildParts extends Pick<SdkGround, "policy" | "targets"> {
+  readonly keeper: ContextKeeper;
+  readonly itself: CallerContext;
+  readonly hasSession: boolean;
+}
+
+function childGround({ keeper, policy, targets, itself, hasSession }: ChildParts): SdkGround {
+  const caller = (): CallerContext => keeper.callerOf(keeper.current()) ?? itself;
   return Object.freeze<SdkGround>({
     policy,
-    targets: targetPorts({}),
+    targets,
     caller,
-    facts: () => contextFacts(keeper.current()),
-    profile: () => null,
+    facts: () => {
+      const facts = contextFacts(keeper.current());
+      return facts === undefined ? undefined : Object.freeze<ContextFacts>({ ...facts, hasSession });
+    },
+    profile: () => itself.sandboxProfile,
     decide: async (verb) => {
       throw new PermissionError(verb === "deny" ? "deny external access" : "approve external access");
     },

@@ -2,9 +2,10 @@
  * The access-policy service as a child reaches it: questions over the socket that it inherited. Of the caller only the
  * frames that were made up in this child are sent; who the child is, the other end of the socket knows.
  */
-import type { Access, AccessAsking, Ask, CallerContext, ExternalAccessCheck } from "@sallyport/contract";
-import type { AskWords, GateClient } from "@sallyport/gate";
-import { faultCheck } from "./fault-check.ts";
+import type { AccessAsking, Ask, CallerContext } from "@sallyport/contract";
+import { type AskWords, type GateClient, gateBounds } from "@sallyport/gate";
+
+const TEXT_MAX = gateBounds.TEXT_LENGTH_MAX;
 
 /** What keeps the process alive while an answer is awaited, and not longer. */
 export interface Liveness {
@@ -12,9 +13,10 @@ export interface Liveness {
   unref(): void;
 }
 
-export function gatePolicy(client: GateClient, liveness: Liveness): AccessAsking {
+/** @param own how many frames of a caller are those that the host entered: they are never sent */
+export function gatePolicy(client: GateClient, liveness: Liveness, own: number): AccessAsking {
   let open = 0;
-  const awaited = async (answer: Promise<ExternalAccessCheck>): Promise<ExternalAccessCheck> => {
+  const awaited = async <T>(answer: Promise<T>): Promise<T> => {
     if (++open === 1) liveness.ref();
     try {
       return await answer;
@@ -24,36 +26,45 @@ export function gatePolicy(client: GateClient, liveness: Liveness): AccessAsking
   };
   return {
     check: async (caller, ask) => {
-      const { access, registerRequest } = ask;
-      if ("code" in access) return faultCheck(access);
-      return awaited(client.check(wordsOf(caller, access, ask), { ...waiting(ask), registerRequest }));
+      const { registerRequest } = ask;
+      const words = wordsOf(enteredOf(caller, own), ask);
+      return awaited(client.check(words, { ...waiting(ask), registerRequest }));
     },
     require: async (caller, ask) => {
-      const { access, resumeAction, resumeContext } = ask;
-      if ("code" in access) return faultCheck(access);
+      const { resumeAction, resumeContext } = ask;
       const options = { ...waiting(ask), resumeAction, resumeContext };
-      return awaited(client.require(wordsOf(caller, access, ask), options));
+      return awaited(client.require(wordsOf(enteredOf(caller, own), ask), options));
     },
-    // WHY: the gate has no word for it; a child waits with the check itself.
-    wait: async () => ({ outcome: "not_interactive" }),
+    wait: (_, requestId, { timeoutMs, signal }) =>
+      awaited(client.decided(requestId, wholeMs(timeoutMs), signal as AbortSignal | undefined)),
+    state: (caller) => awaited(client.state(enteredOf(caller, own))),
   };
 }
 
-function waiting({ wait }: Pick<Ask, "wait">) {
-  return { waitMs: wait?.timeoutMs, signal: wait?.signal as AbortSignal | undefined };
+type Entered = NonNullable<AskWords["entered"]> | undefined;
+
+function enteredOf({ frames }: CallerContext, own: number): Entered {
+  const entered = frames.slice(own).map(({ subject }) => ({
+    subject: { type: subject.type, name: subject.name },
+    contracts: [],
+  }));
+  return entered.length === 0 ? undefined : entered;
 }
 
-function wordsOf(
-  { frames }: CallerContext,
-  access: Access,
-  { address, aliases, twin, named, exists, enforced }: Omit<Ask, "registerRequest">,
-): AskWords {
-  const { resourceType, operation, target } = access;
+/** The gate counts whole milliseconds; what is no time is none. */
+function wholeMs(timeoutMs: number): number {
+  return timeoutMs > 0 ? Math.min(Math.ceil(timeoutMs), Number.MAX_SAFE_INTEGER) : 0;
+}
+
+function waiting({ wait }: Pick<Ask, "wait">) {
+  const waitMs = wait === undefined ? undefined : wholeMs(wait.timeoutMs);
+  return { waitMs, signal: wait?.signal as AbortSignal | undefined };
+}
+
+function wordsOf(entered: Entered, ask: Omit<Ask, "registerRequest">): AskWords {
+  const { address, aliases, twin, named, exists, enforced } = ask;
   const words = {
-    resourceType,
-    operation,
-    target: target.text,
-    requested: target.requested === target.text ? undefined : target.requested,
+    ...askedWords(ask),
     address,
     aliases,
     twin:
@@ -61,15 +72,22 @@ function wordsOf(
         ? undefined
         : { resourceType: twin.resourceType, operation: twin.operation, target: twin.target.text },
     named: named === undefined ? undefined : { type: named.type, name: named.name },
-    entered:
-      frames.length === 0
-        ? undefined
-        : frames.map(({ subject }) => ({
-            subject: { type: subject.type, name: subject.name },
-            contracts: [],
-          })),
+    entered,
     exists,
     enforced,
   };
   return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== undefined)) as AskWords;
+}
+
+/** A question that is wrong is sent as it was written, with what is wrong, so that the service records it. */
+function askedWords({ access, requested: written }: Omit<Ask, "registerRequest">) {
+  if ("code" in access) {
+    const { code, field, message } = access;
+    const { type = "", operation = "", target = "" } = written ?? {};
+    const fault = { code, field: field.slice(0, TEXT_MAX), message: message.slice(0, TEXT_MAX) };
+    return { resourceType: type, operation, target, fault };
+  }
+  const { resourceType, operation, target } = access;
+  const requested = target.requested === target.text ? undefined : target.requested;
+  return { resourceType, operation, target: target.text, requested };
 }

@@ -3,6 +3,7 @@
  * Trusts the host's folders; trusts nothing of the manifest. Never mixes phases, and never adds what another subject
  * declared.
  */
+import { randomInt } from "node:crypto";
 import {
   type ConfigUrl,
   type Manifest,
@@ -20,7 +21,7 @@ import {
   loadManifest,
   readManifest,
 } from "@sallyport/contract";
-import type { AccessRule } from "@sallyport/policy";
+import { type AccessRule, exampleFaults } from "@sallyport/policy";
 import type { ConfigCopy } from "./host-input.ts";
 import { type RealFolders, plainRule, realRules } from "./real-rules.ts";
 
@@ -60,7 +61,9 @@ const OPTIONAL_KEYS = [
   "install",
   "url",
   "operation",
+  "examples",
 ] as const;
+const SEED_END = 2 ** 32;
 
 /** INVARIANT: nothing is loaded while every object inherits a declaration that nobody wrote. */
 function pollutionFault(): ManifestFault | undefined {
@@ -88,7 +91,10 @@ export function compileManifest(
   if (!result.ok) return { ok: false, faults: result.faults };
   const { runtime, install } = result.manifest.phases;
   const all = [...runtime.access, ...install.access];
-  const faults: ManifestFault[] = [];
+  const seed = [randomInt(SEED_END), randomInt(SEED_END)] as const;
+  const faults: ManifestFault[] = [runtime, install].flatMap(({ access }) =>
+    exampleFaults(access, { seed, parseUrl }),
+  );
   const compile = ({ access, allowedImports }: PhaseContract): CompiledPhase => {
     const real = realRules(access, all, environment);
     faults.push(...real.faults);

@@ -6,11 +6,12 @@ import type {
   CallerFrame,
   ManifestFault,
   ManifestWarning,
+  Phase,
   PointedFault,
   SensitiveImport,
   Subject,
 } from "@sallyport/contract";
-import type { Change } from "@sallyport/policy";
+import type { AccessRule, Change } from "@sallyport/policy";
 
 /** The changes that the registry makes; nothing else of the policy is its business. */
 export type RegistryChange = Extract<Change, { readonly kind: `contract_${string}` | `subject_${string}` }>;
@@ -66,6 +67,16 @@ export interface SubjectEntry {
   readonly root: string | undefined;
   /** To be called once the frame has ended; more calls do nothing. */
   readonly leave: () => void;
+}
+
+/** What a subject declares in one phase, as it was loaded. */
+export interface SubjectDeclaration {
+  readonly subject: Subject;
+  readonly phase: Phase;
+  readonly access: readonly AccessRule[];
+  readonly allowedImports: readonly SensitiveImport[];
+  /** Real path of its folder. */
+  readonly root: string | undefined;
 }
 
 /** A contract for one call. */

@@ -10,7 +10,7 @@ import { MCP_PREFIX } from "./asset-name.ts";
 import { copyConfig, copyTexts, ownField } from "./host-input.ts";
 import { readLocalManifest } from "./local-manifest.ts";
 import { type OneOffOperation, openOneOff } from "./one-off.ts";
-import type { RegisteredSubject, SubjectState } from "./registered-subject.ts";
+import type { RegisteredSubject, SubjectSource, SubjectState } from "./registered-subject.ts";
 import {
   type AssetRegistration,
   type EngineRegistration,
@@ -25,6 +25,7 @@ import {
   type OneOff,
   type Registered,
   type RegistryRefusal,
+  type SubjectDeclaration,
   type SubjectEntry,
   type Unregistered,
   refusal,
@@ -200,6 +201,13 @@ export class SubjectRegistry {
     return held === undefined ? undefined : moduleOf(held);
   }
 
+  /** What every subject declares, by real paths, in each phase that it has; for people. */
+  declarations(): readonly SubjectDeclaration[] {
+    return [...this.#admission.all()].flatMap(({ source, state }) =>
+      state === undefined ? [] : declarationsOf(source, state),
+    );
+  }
+
   /** A contract for that URL and one call, for a frame of the active subject; `receive` unless said. */
   oneOff(url: unknown, operation: OneOffOperation = "receive"): OneOff | RegistryRefusal {
     return openOneOff(this.#admission, url, operation);
@@ -245,6 +253,17 @@ export class SubjectRegistry {
       manifest: ownField(registration, "definition"),
     });
   }
+}
+
+function declarationsOf({ subject, root }: SubjectSource, { compiled }: SubjectState): SubjectDeclaration[] {
+  const { runtime, install } = compiled;
+  const phases = [
+    ["runtime", runtime] as const,
+    ...(install === undefined ? [] : [["install", install] as const]),
+  ];
+  return phases.map(([phase, { access, allowedImports }]) =>
+    Object.freeze({ subject, phase, access, allowedImports, root }),
+  );
 }
 
 function moduleOf({ source }: RegisteredSubject): Subject | undefined {

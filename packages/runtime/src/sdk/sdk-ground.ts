@@ -3,8 +3,8 @@
  * its context keeper, a child one over its socket. Trusted whole; never handed to guarded code.
  */
 import type {
+  AccessAsking,
   AccessDeciding,
-  AccessPolicy,
   ByAccess,
   ByRequest,
   CallerContext,
@@ -25,6 +25,8 @@ export interface TargetPorts {
   readonly resolver: Resolver;
   readonly names: NameCache;
   readonly nowMs: () => number;
+  /** Authorities that are trusted beside those of Node, as PEM. */
+  readonly ca: readonly string[] | undefined;
   /** Absolute folder that relative paths start from: that of the subject, else of the process. */
   readonly cwd: () => string;
 }
@@ -37,7 +39,7 @@ export interface DecisionAim {
 }
 
 export interface SdkGround {
-  readonly policy: Pick<AccessPolicy, "check" | "require" | "wait">;
+  readonly policy: AccessAsking;
   readonly targets: TargetPorts;
   /** The caller of now; without frames where nobody acts. */
   caller(): CallerContext;

@@ -99,3 +99,19 @@ sdk.actions.register("demo.resume", {
 });
 // @ts-expect-error without a schema the context is unknown
 sdk.actions.register("demo.resume", (context) => use(context.id));
+
+// Facts.
+use(sdk.permission.facts()?.subjectChain);
+use(sdk.permission.state().then((state) => state?.rules));
+// @ts-expect-error what somebody stands under is asked for, and awaited
+use(sdk.permission.state()?.rules);
+// @ts-expect-error who acts is no argument
+use(sdk.permission.state({ type: "core", name: "core" }));
+
+// Calls and files.
+use(sdk.http.fetch("https://a", { method: "POST", body: (async function* () {})() }));
+// @ts-expect-error a body is text, bytes or a stream of bytes
+use(sdk.http.fetch("https://a", { method: "POST", body: { a: 1 } }));
+use(sdk.fs.chmod("/a", 0o600));
+// @ts-expect-error a mode is a number
+use(sdk.fs.chmod("/a", "600"));

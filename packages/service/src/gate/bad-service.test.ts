@@ -220,7 +220,11 @@ describe("attack: a service", () => {
   });
 
   it.each<[string, string, () => void]>([
-    ["speaks another version", "wrong_version", () => service.say({ ...TERMS, protocol: 2 })],
+    [
+      "speaks another version",
+      "wrong_version",
+      () => service.say({ ...TERMS, protocol: bounds.PROTOCOL_VERSION + 1 }),
+    ],
     ["sends facts before its terms", "out_of_state", () => service.say(SNAPSHOT)],
     ["sends a delta in place of a snapshot", "out_of_state", () => (service.say(TERMS), service.say(DELTA))],
     [

@@ -1,5 +1,5 @@
 /**
- * The questions and events of one child, bounded. What ends by itself holds the reading up where there is too much of
+ * The questions, inquiries and events of one child, bounded. What ends by itself holds the reading up where there is too much of
  * it; what waits for a person does not, and past its bound is answered without waiting.
  */
 import {
@@ -7,16 +7,19 @@ import {
   type ChildMessage,
   type GateChannel,
   GateFault,
+  type InquireMessage,
   type ServiceMessage,
   gateBounds as bounds,
 } from "@sallyport/gate";
 import { type ExternalAccessCheck, externalAccessCheckWire } from "@sallyport/contract";
+import { callerFactsWire, stateAnswerWire, waitAnswerWire } from "@sallyport/contract/remote";
 import type { CallerContext, Wait } from "../caller-context.ts";
-import { childAsk, resumeOf } from "./child-words.ts";
+import { callerFacts } from "./caller-facts.ts";
+import { childAsk, enteredCaller, resumeOf } from "./child-words.ts";
 import type { GateNode } from "./gate-node.ts";
 
 type Channel = Pick<GateChannel<ChildMessage, ServiceMessage>, "send" | "pause" | "resume" | "close">;
-type Asked = Extract<ChildMessage, { readonly kind: "ask" | "cancel" | "event" }>;
+type Asked = Extract<ChildMessage, { readonly kind: "ask" | "inquire" | "cancel" | "event" }>;
 
 /** A day: longer than anybody waits at a call. */
 const WAIT_MS_MAX = 86_400_000;
@@ -41,9 +44,12 @@ export class ChildAsks {
   hear(message: Asked): void {
     switch (message.kind) {
       case "ask":
-        if (message.id <= this.#lastId) throw new GateFault("duplicate_id");
-        this.#lastId = message.id;
+        this.#number(message.id);
         void this.#answer(message);
+        return;
+      case "inquire":
+        this.#number(message.id);
+        void this.#tell(message);
         return;
       case "cancel":
         // WHY: an answer may be on its way already, so one that is not known is no fault.
@@ -57,6 +63,42 @@ export class ChildAsks {
   close(): void {
     this.#isClosed = true;
     for (const wait of this.#waits.values()) wait.abort();
+  }
+
+  #number(id: number): void {
+    if (id <= this.#lastId) throw new GateFault("duplicate_id");
+    this.#lastId = id;
+  }
+
+  async #tell(message: InquireMessage): Promise<void> {
+    const { id } = message;
+    const wait = message.about === "request" ? this.#waitOf(message) : undefined;
+    if (wait === undefined) this.#begin();
+    try {
+      const value = await this.#told(message, wait ?? { timeoutMs: 0 });
+      if (!this.#isClosed) this.#channel.send({ kind: "told", id, value });
+    } catch {
+      this.#channel.close(new GateFault("closed", "an inquiry could not be answered"));
+    } finally {
+      this.#waits.delete(id);
+      if (wait === undefined) this.#end();
+    }
+  }
+
+  /** INVARIANT: only what is the child's own: its caller is that of the socket. */
+  async #told({ about, entered, requestId = "" }: InquireMessage, wait: Wait): Promise<unknown> {
+    const { service } = this.#node;
+    switch (about) {
+      case "facts":
+        return callerFactsWire.format(callerFacts(this.#caller));
+      case "state": {
+        const caller = enteredCaller(this.#caller, entered);
+        const state = "code" in caller ? undefined : await service.state(caller);
+        return stateAnswerWire.format({ state: state ?? null });
+      }
+      case "request":
+        return waitAnswerWire.format(await service.wait(this.#caller, requestId, wait));
+    }
   }
 
   async #answer(message: AskMessage): Promise<void> {
@@ -76,7 +118,7 @@ export class ChildAsks {
     }
   }
 
-  #waitOf({ id, waitMs }: AskMessage): Wait | undefined {
+  #waitOf({ id, waitMs }: Pick<AskMessage, "id" | "waitMs">): Wait | undefined {
     if (waitMs === undefined || this.#waits.size >= bounds.WAITS_MAX) return undefined;
     const controller = new AbortController();
     this.#waits.set(id, controller);

@@ -5,9 +5,10 @@
  */
 import { type Subject, sameSubject } from "@sallyport/contract";
 import type { BuiltinDeny, Change, Context, Contract } from "@sallyport/policy";
-import type { RuleRow, StoreReader } from "@sallyport/store";
+import type { StoreReader } from "@sallyport/store";
 import { type CallerContext, sessionOf } from "../caller-context.ts";
 import { approvalFact, denialFact, ruleFact } from "../policy-rows.ts";
+import { concernsRule } from "../rule-concern.ts";
 
 /** What the node holds by itself. */
 export interface HeldByNode {
@@ -64,7 +65,8 @@ export class ChildFacts {
       session.sessionKey === null ? null : session,
     );
     const denials = await tx.denials.listForSubjects(this.#subjects);
-    const rules = (await tx.rules.list()).filter((rule) => this.#concerns(rule));
+    const audience = { subjects: this.#subjects, session };
+    const rules = (await tx.rules.list()).filter((rule) => concernsRule(rule, audience));
     const contracts = distinctTexts(this.#caller.frames.flatMap((frame) => frame.contracts))
       .map((id) => node.contract(id))
       .filter((contract) => contract !== undefined);
@@ -76,16 +78,6 @@ export class ChildFacts {
       ["denial", byId(denials, (row) => ({ kind: "denial_set", denial: denialFact(row) }))],
       ["approval", byId(unlimited, (row) => ({ kind: "approval_set", approval: approvalFact(row) }))],
     ]);
-  }
-
-  #concerns({ subject, organizationId, userId, sessionKey }: RuleRow): boolean {
-    const own = sessionOf(this.#caller);
-    return (
-      (subject === null || this.#subjects.some((known) => sameSubject(known, subject))) &&
-      (organizationId === null || organizationId === own.organizationId) &&
-      (userId === null || userId === own.userId) &&
-      (sessionKey === null || sessionKey === own.sessionKey)
-    );
   }
 }
 

@@ -33,7 +33,7 @@ export function childAsk(
   const { resourceType: type, operation, target, exists, enforced } = words;
   const extras = extrasOf(words, parseUrl);
   const entered = enteredFrames(caller, words);
-  const broken = "code" in extras ? extras : "code" in entered ? entered : undefined;
+  const broken = faultOf(words) ?? ("code" in extras ? extras : "code" in entered ? entered : undefined);
   return {
     caller:
       broken === undefined ? { ...caller, frames: [...caller.frames, ...(entered as Frame[])] } : caller,
@@ -47,6 +47,10 @@ export function childAsk(
       ...rest,
     },
   };
+}
+
+function faultOf({ fault: found }: AskWords): Fault | undefined {
+  return found === undefined ? undefined : fault(found.code, found.field, found.message);
 }
 
 export function resumeOf({
@@ -89,11 +93,20 @@ function extrasOf({ address, aliases, twin, named }: AskWords, parseUrl: UrlPars
   };
 }
 
+/** The caller of the socket with what the child made up on top of it. */
+export function enteredCaller(caller: CallerContext, entered: AskWords["entered"]): CallerContext | Fault {
+  const frames = enteredFrames(caller, { entered });
+  return "code" in frames ? frames : { ...caller, frames: [...caller.frames, ...frames] };
+}
+
 /**
  * INVARIANT: whatever a child puts on top is made up, and bounded by the chain that the host entered. It may refer to
  * contracts of that chain only, so that it cannot borrow one of another subject.
  */
-function enteredFrames(caller: CallerContext, { entered = [] }: AskWords): readonly Frame[] | Fault {
+function enteredFrames(
+  caller: CallerContext,
+  { entered = [] }: { readonly entered?: AskWords["entered"] | undefined },
+): readonly Frame[] | Fault {
   const known = new Set(caller.frames.flatMap((frame) => frame.contracts));
   const frames: Frame[] = [];
   for (const { subject, contracts } of entered) {

@@ -1,20 +1,16 @@
 /**
  * What the sessions of the gate need of their node.
  */
-import type { ExternalAccessCheck, Subject, UrlParser } from "@sallyport/contract";
+import type { AccessAsking, Subject, UrlParser } from "@sallyport/contract";
 import type { GateTimers } from "@sallyport/gate";
 import type { Context } from "@sallyport/policy";
-import type { Ask, CallerContext } from "../caller-context.ts";
+import type { CallerContext } from "../caller-context.ts";
 import type { NodeClock } from "../node-clock.ts";
-import type { RequireAsk } from "../require.ts";
 import type { HeldByNode } from "./child-facts.ts";
 import type { Children } from "./children.ts";
 
-/** The two verbs of the service that a child may use. */
-export interface AskedService {
-  check(caller: CallerContext, ask: Ask): Promise<ExternalAccessCheck>;
-  require(caller: CallerContext, ask: RequireAsk): Promise<ExternalAccessCheck>;
-}
+/** What a child may use of the service: it asks, and never decides. */
+export type AskedService = AccessAsking;
 
 export interface GateNode {
   readonly clock: NodeClock;

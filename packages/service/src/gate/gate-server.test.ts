@@ -141,7 +141,7 @@ describe("a snapshot of many contracts", () => {
     ends.push(service);
     const opening = GateClient.connect(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
     // The real messages of the service, but for the last one.
-    end.say({ kind: "hello", protocol: 1 });
+    end.hello();
     const { n: _, ...hello } = await end.next("hello");
     service.say(hello);
     const { n: __, ...part } = await end.next("snapshot");
@@ -262,7 +262,8 @@ const client = SyncGateClient.open({ fd: 3, realm });
 const say = (id, value) => process.stdout.write(JSON.stringify({ id, value }) + "\\n");
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, words } = JSON.parse(line);
-  say(id, client.checkSync(words));
+  if (words.target !== "facts") return say(id, client.checkSync(words));
+  void client.facts().then((facts) => say(id, { code: facts.chain[0].subject.name }));
 });
 say(0, "ready");
 `,
@@ -271,6 +272,7 @@ say(0, "ready");
     children.push(child);
     expect(await child.code(DECLARED)).toBe("allowed_sandbox");
     expect(await child.code(UNKNOWN)).toBe("approval_required");
+    expect(await child.code({ ...UNKNOWN, target: "facts" })).toBe(READER.name);
     const rows = await eventsOf(fixture);
     expect(rows.map(({ type }) => type)).toContain("permission.requested");
   });

@@ -7,9 +7,9 @@ import { randomBytes } from "node:crypto";
 import { type GateTimers, gateBounds as bounds, systemTimers } from "@sallyport/gate";
 import type { BuiltinDeny } from "@sallyport/policy";
 import { type CallerContext, policyContext } from "../caller-context.ts";
-import { TokenBuckets } from "../limits/token-bucket.ts";
 import type { NodeParts } from "../node-parts.ts";
 import { nodeState } from "../node-state.ts";
+import { eventBudget } from "./event-budget.ts";
 import type { AskedService, GateNode } from "./gate-node.ts";
 import { type ChildOptions, GateSession } from "./gate-session.ts";
 
@@ -20,9 +20,6 @@ export interface GateServerOptions {
   readonly timers?: GateTimers | undefined;
 }
 
-const EVENTS_BURST = 2000;
-const EVENTS_PER_SECOND = 500;
-const SUBJECTS_MAX = 10_000;
 const NONCE_BYTES = 16;
 const RETRY_MS = 100;
 
@@ -109,12 +106,6 @@ export class GateServer {
 
 function gateNode({ parts, service, builtins, timers }: GateServerOptions, refresh: () => void): GateNode {
   const { live, clock, parseUrl, children, hook, strictAudit } = parts;
-  const rate = new TokenBuckets({
-    burst: EVENTS_BURST,
-    perSecond: EVENTS_PER_SECOND,
-    subjectsMax: SUBJECTS_MAX,
-    nowMs: () => clock.monotonicMs(),
-  });
   return {
     clock,
     timers: timers ?? systemTimers,
@@ -134,7 +125,7 @@ function gateNode({ parts, service, builtins, timers }: GateServerOptions, refre
     },
     contextOf: (caller: CallerContext) => policyContext(caller, nodeState(parts)),
     newNonce: () => randomBytes(NONCE_BYTES).toString("hex"),
-    mayReport: (subject) => rate.take(subject),
+    mayReport: eventBudget(clock),
     refresh,
   };
 }

@@ -71,6 +71,8 @@ function slowService(): { readonly service: AskedService; asked: number; release
         return fixture.service.check(...args);
       },
       require: (...args) => fixture.service.require(...args),
+      wait: (...args) => fixture.service.wait(...args),
+      state: (...args) => fixture.service.state(...args),
     } satisfies AskedService,
   };
   return slow;
@@ -88,7 +90,7 @@ describe("attack: a peer", () => {
     ["that sends an unknown message", "unknown_message", (child) => child.say({ kind: "approve", id: 1 })],
     ["that sends an unknown field", "unknown_message", (child) => child.say({ ...ask(1), user_id: 1 })],
     ["that replays a frame", "out_of_sequence", (child) => child.say({ ...ask(1), n: 3 })],
-    ["that says hello twice", "out_of_state", (child) => child.say({ kind: "hello", protocol: 1 })],
+    ["that says hello twice", "out_of_state", (child) => child.hello()],
     [
       "that confirms what it was not sent",
       "out_of_state",
@@ -146,14 +148,14 @@ describe("attack: a peer", () => {
     early.say(ask(1));
     expect(await early.ended()).toBe("out_of_state");
     const unconfirmed = await open();
-    unconfirmed.say({ kind: "hello", protocol: 1 });
+    unconfirmed.hello();
     unconfirmed.say(ask(1));
     expect(await unconfirmed.ended()).toBe("out_of_state");
   });
 
   it("of another version is cut off", async () => {
     const child = await open();
-    child.say({ kind: "hello", protocol: 2 });
+    child.say({ kind: "hello", protocol: bounds.PROTOCOL_VERSION + 1 });
     expect(await child.ended()).toBe("wrong_version");
   });
 

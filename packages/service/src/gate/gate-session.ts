@@ -173,6 +173,7 @@ export class GateSession implements Child {
         this.#beat(message.beat);
         return;
       case "ask":
+      case "inquire":
       case "cancel":
       case "event":
         if (this.#confirmed < 0) throw new GateFault("out_of_state");

@@ -29,9 +29,13 @@ export class RawEnd {
     this.bytes(frameOf({ n: ++this.#n, ...fields }));
   }
 
+  hello(): void {
+    this.say({ kind: "hello", protocol: bounds.PROTOCOL_VERSION });
+  }
+
   /** As a child: hello, every part of the snapshot, its confirmation, the first heartbeat. */
   async greet(): Promise<readonly Heard[]> {
-    this.say({ kind: "hello", protocol: bounds.PROTOCOL_VERSION });
+    this.hello();
     const parts: Heard[] = [];
     do parts.push(await this.next("snapshot"));
     while (parts.at(-1)?.["is_last"] !== true);

@@ -3,10 +3,13 @@
  * every blocked part, `AccessPendingError` where all of them wait for a person; else what Node throws.
  * Arguments are read once; what is touched is the real path that was checked.
  */
+import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import type { Dirent, Stats } from "node:fs";
 import * as files from "node:fs/promises";
 import type { SdkGround } from "../sdk-ground.ts";
+import { type SdkFileLooks, sdkFileLooks } from "./file-looks.ts";
+import { type SdkFileMetadata, sdkFileMetadata } from "./file-metadata.ts";
 import { GAINED_BY, entriesBelow, gainedRights } from "./gained-rights.ts";
 import { type OpenFlag, openingOf } from "./open-flags.ts";
 import {
@@ -26,7 +29,7 @@ export interface WriteOptions {
   readonly mode?: number | undefined;
 }
 
-export interface SdkFs {
+export interface SdkFs extends SdkFileLooks, SdkFileMetadata {
   readFile(path: PathInput): Promise<Buffer>;
   readFile(path: PathInput, encoding: BufferEncoding): Promise<string>;
   writeFile(path: PathInput, data: Uint8Array | string, options?: WriteOptions): Promise<void>;
@@ -36,6 +39,9 @@ export interface SdkFs {
   lstat(path: PathInput): Promise<Stats>;
   readdir(path: PathInput): Promise<readonly Dirent[]>;
   mkdir(path: PathInput, options?: { readonly recursive?: boolean }): Promise<void>;
+  /** A new folder whose name begins so, for its owner alone. Resolves with its path. */
+  mkdtemp(prefix: string): Promise<string>;
+  rmdir(path: PathInput): Promise<void>;
   /** Asks for the root and for every entry below it. */
   rm(path: PathInput, options?: { readonly recursive?: boolean; readonly force?: boolean }): Promise<void>;
   unlink(path: PathInput): Promise<void>;
@@ -46,6 +52,8 @@ export interface SdkFs {
   symlink(target: string, path: PathInput): Promise<void>;
   open(path: PathInput, flag?: OpenFlag, mode?: number): Promise<SdkFile>;
 }
+
+const OWNER_FOLDER = 0o700;
 
 export function sdkFs(ground: SdkGround): SdkFs {
   const opened = async (path: PathInput, flag: OpenFlag, mode?: number): Promise<files.FileHandle> => {
@@ -62,6 +70,8 @@ export function sdkFs(ground: SdkGround): SdkFs {
   const readFile = (path: PathInput, encoding?: BufferEncoding) =>
     withFile(opened(path, "r"), (handle) => handle.readFile(encoding));
   return Object.freeze<SdkFs>({
+    ...sdkFileLooks(ground),
+    ...sdkFileMetadata(ground),
     readFile: readFile as SdkFs["readFile"],
     writeFile: (path, data, { flag = "w", mode } = {}) =>
       withFile(opened(path, flag, mode), (handle) => handle.writeFile(data)),
@@ -70,6 +80,12 @@ export function sdkFs(ground: SdkGround): SdkFs {
     lstat: async (path) => files.lstat(await asked("read", path, "keep")),
     readdir: async (path) => files.readdir(await asked("read", path, "follow"), { withFileTypes: true }),
     mkdir: (path, { recursive = false } = {}) => makeFolder(ground, path, recursive),
+    mkdtemp: async (prefix) => {
+      const path = await asked("create", `${prefix}${randomBytes(6).toString("hex")}`, "keep");
+      await files.mkdir(path, OWNER_FOLDER);
+      return path;
+    },
+    rmdir: async (path) => files.rmdir(await asked("delete", path, "keep")),
     rm: (path, { recursive = false, force = false } = {}) => remove(ground, path, { recursive, force }),
     unlink: async (path) => files.unlink(await asked("delete", path, "keep")),
     rename: async (from, to) => {

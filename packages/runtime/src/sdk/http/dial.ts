@@ -1,47 +1,80 @@
 /**
- * One request over one connection of its own to one address. The name stays what the server and its certificate are
- * asked for; where the connection goes is the address alone. No pool, no proxy of the environment, no redirect.
+ * One request to one address, on a connection that was kept or a new one. The name stays what the server and its
+ * certificate are asked for; where the connection goes is the address alone. No proxy of the environment, no redirect.
  */
 import * as http from "node:http";
 import * as https from "node:https";
 import { isIP } from "node:net";
+import { Readable, pipeline } from "node:stream";
+import type { ConnectionPool } from "./connection-pool.ts";
 import type { HttpCall } from "./http-call.ts";
 
 export interface Dialled {
+  readonly pool: ConnectionPool;
   readonly url: URL;
   readonly address: string;
   readonly call: HttpCall;
   readonly signal: AbortSignal | undefined;
 }
 
-export function dial({ url, address, call, signal }: Dialled): Promise<http.IncomingMessage> {
+/** A connection that was kept may be over by now: where nothing but receiving was asked, a second one is tried. */
+export async function dial(dialled: Dialled): Promise<http.IncomingMessage> {
+  const { call } = dialled;
+  const isHarmless = call.body === undefined && ["GET", "HEAD", "OPTIONS"].includes(call.method);
+  for (;;) {
+    const outgoing = requestTo(dialled);
+    try {
+      return await answerTo(outgoing, call);
+    } catch (error) {
+      const isStale = outgoing.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (!isStale || !isHarmless) throw error;
+    }
+  }
+}
+
+function requestTo({ pool, url, address, call, signal }: Dialled): http.ClientRequest {
   const ip = address.replace(/^\[|\]$/g, "");
-  const family = isIP(ip);
-  if (family === 0) throw new TypeError("only an address can be dialled");
+  if (isIP(ip) === 0) throw new TypeError("only an address can be dialled");
   const name = url.hostname.replace(/^\[|\]$/g, "");
-  const { request } = url.protocol === "https:" ? https : http;
+  const isSecure = url.protocol === "https:";
+  const { request } = isSecure ? https : http;
+  return request({
+    // INVARIANT: nothing is resolved between the check and the connection: the address is all that is dialled.
+    host: ip,
+    port: url.port === "" ? undefined : Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    method: call.method,
+    headers: { host: url.host, "accept-encoding": "identity", ...Object.fromEntries(call.headers) },
+    setHost: false,
+    agent: isSecure ? pool.https : pool.http,
+    // INVARIANT: the certificate is for the name, also where the connection is found again.
+    ...(isSecure && isIP(name) === 0 ? { servername: name } : {}),
+    signal,
+  } as https.RequestOptions);
+}
+
+function answerTo(outgoing: http.ClientRequest, { body }: HttpCall): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({
-      host: name,
-      port: url.port === "" ? undefined : Number(url.port),
-      path: `${url.pathname}${url.search}`,
-      method: call.method,
-      headers: { host: url.host, "accept-encoding": "identity", ...Object.fromEntries(call.headers) },
-      setHost: false,
-      agent: false,
-      ...(isIP(name) === 0 ? { servername: name } : {}),
-      signal,
-      autoSelectFamily: false,
-      lookup: (_name, options, done) => {
-        // INVARIANT: nothing is resolved again between the check and the connection.
-        if (options.all === true) done(null, [{ address: ip, family }]);
-        else done(null, ip, family);
-      },
-    } as https.RequestOptions);
     outgoing.once("response", resolve);
     outgoing.once("error", reject);
-    if (call.body !== undefined) outgoing.setHeader("content-length", call.body.length);
-    outgoing.end(call.body);
+    if (body === undefined || body instanceof Uint8Array) {
+      if (body !== undefined) outgoing.setHeader("content-length", body.length);
+      outgoing.end(body);
+      return;
+    }
+    // WHY: nothing is taken from a stream before there is a connection, so that another address may still be tried.
+    onConnected(outgoing, () => {
+      pipeline(Readable.from(body), outgoing, (error) => {
+        if (error !== undefined && error !== null) reject(error);
+      });
+    });
+  });
+}
+
+function onConnected(outgoing: http.ClientRequest, begin: () => void): void {
+  outgoing.once("socket", (socket) => {
+    if (socket.connecting) socket.once("connect", begin);
+    else begin();
   });
 }
 

@@ -4,7 +4,9 @@
  */
 import { ownField } from "../../registry/host-input.ts";
 
-export type HttpBody = string | Uint8Array | URLSearchParams;
+/** A stream is sent as it comes, and once: a redirect that asks for it again fails. */
+export type HttpBody = string | Uint8Array | URLSearchParams | ByteStream;
+export type ByteStream = AsyncIterable<Uint8Array>;
 
 export interface HttpInit {
   readonly method?: string | undefined;
@@ -18,7 +20,7 @@ export interface HttpInit {
 export interface HttpCall {
   readonly method: string;
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: Uint8Array | undefined;
+  readonly body: Uint8Array | ByteStream | undefined;
 }
 
 const METHOD = /^[A-Z]+(?:-[A-Z]+)*$/;
@@ -55,7 +57,7 @@ export function httpCall(init: HttpInit): HttpCall {
       throw new TypeError(`the header \`${name}\` follows from the call: leave it out`);
     headers.set(name, value);
   });
-  const body = bodyBytes(ownField(init, "body") ?? undefined, headers);
+  const body = bodyOf(ownField(init, "body") ?? undefined, headers);
   return { method, headers, body };
 }
 
@@ -82,10 +84,13 @@ export function redirectedCall(call: HttpCall, status: number, from: URL, to: UR
       ([name]) => !(becomesGet && BODY_HEADERS.has(name)) && !(isElsewhere && CREDENTIALS.has(name)),
     ),
   );
-  return becomesGet ? { method: "GET", headers, body: undefined } : { ...call, headers };
+  if (becomesGet) return { method: "GET", headers, body: undefined };
+  if (call.body !== undefined && !(call.body instanceof Uint8Array))
+    throw new TypeError("the server asks for the body again, and a stream is sent once: send bytes");
+  return { ...call, headers };
 }
 
-function bodyBytes(body: HttpBody | undefined, headers: Map<string, string>): Uint8Array | undefined {
+function bodyOf(body: HttpBody | undefined, headers: Map<string, string>): HttpCall["body"] {
   if (body === undefined) return undefined;
   if (body instanceof URLSearchParams) {
     if (!headers.has("content-type"))
@@ -97,5 +102,6 @@ function bodyBytes(body: HttpBody | undefined, headers: Map<string, string>): Ui
     return Buffer.from(body);
   }
   if (body instanceof Uint8Array) return Uint8Array.from(body);
-  throw new TypeError("a body must be text, bytes or `URLSearchParams`: read a stream first");
+  if (typeof body === "object" && body !== null && Symbol.asyncIterator in body) return body;
+  throw new TypeError("a body must be text, bytes, `URLSearchParams` or a stream of bytes");
 }

@@ -12,6 +12,7 @@ import { throwBlocked } from "../access-result.ts";
 import { type PathInput, type Place, createOrModify, placeOf, requireParts } from "../fs/parts.ts";
 import type { SdkGround } from "../sdk-ground.ts";
 import { checkedHop } from "./checked-hop.ts";
+import { type ConnectionPool, connectionPool } from "./connection-pool.ts";
 import { dial, wasNotReached } from "./dial.ts";
 import {
   type HttpCall,
@@ -41,6 +42,7 @@ export interface SdkHttp {
 }
 
 const HOPS_MAX = 20;
+const LEFTOVER_BYTES_MAX = 65_536;
 /** Statuses that have no body. */
 const EMPTY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
@@ -51,17 +53,23 @@ interface Answered {
 }
 
 export function sdkHttp(ground: SdkGround): SdkHttp {
+  const calling: Calling = { ground, pool: connectionPool(ground.targets.ca) };
   return Object.freeze<SdkHttp>({
     fetch: async (url, init = {}) => {
       const redirect = ownField(init, "redirect") ?? "follow";
-      const answered = await followed(ground, String(url), httpCall(init), {
+      const answered = await followed(calling, String(url), httpCall(init), {
         redirect,
         signal: ownField(init, "signal"),
       });
       return responseOf(answered, ownField(init, "method"));
     },
-    download: (url, toPath, options = {}) => download(ground, String(url), toPath, options),
+    download: (url, toPath, options = {}) => download(calling, String(url), toPath, options),
   });
+}
+
+interface Calling {
+  readonly ground: SdkGround;
+  readonly pool: ConnectionPool;
 }
 
 interface Following {
@@ -70,7 +78,7 @@ interface Following {
 }
 
 async function followed(
-  ground: SdkGround,
+  calling: Calling,
   start: string,
   first: HttpCall,
   { redirect, signal }: Following,
@@ -78,11 +86,11 @@ async function followed(
   let [target, call] = [start, first];
   for (let hops = 0; hops <= HOPS_MAX; hops++) {
     signal?.throwIfAborted();
-    const { url, message } = await oneHop(ground, target, call, signal);
+    const { url, message } = await oneHop(calling, target, call, signal);
     const status = message.statusCode ?? 0;
     const location = isRedirect(status) ? message.headers.location : undefined;
     if (location === undefined || redirect === "manual") return { message, url, hops };
-    message.destroy();
+    letGo(message);
     if (redirect === "error") throw new TypeError(`\`${url.origin}\` answered with a redirect`);
     const next = new URL(location, url);
     call = redirectedCall(call, status, url, next);
@@ -91,14 +99,25 @@ async function followed(
   throw new TypeError(`more than ${HOPS_MAX} redirects: look at where the server sends its callers`);
 }
 
+/** What is left of a short answer is read, so that its connection can be kept; a long one is cut off with it. */
+function letGo(message: IncomingMessage): void {
+  if (Number(message.headers["content-length"] ?? Number.NaN) <= LEFTOVER_BYTES_MAX) message.resume();
+  else message.destroy();
+}
+
 /** INVARIANT: each address is checked before it is dialled; a further one only where the last was not reached. */
-async function oneHop(ground: SdkGround, target: string, call: HttpCall, signal: AbortSignal | undefined) {
+async function oneHop(
+  { ground, pool }: Calling,
+  target: string,
+  call: HttpCall,
+  signal: AbortSignal | undefined,
+) {
   const { url, addresses, allow } = await checkedHop(ground, target, operationOf(call));
   let missed: unknown;
   for (const address of addresses) {
     await allow(address);
     try {
-      return { url, message: await dial({ url, address, call, signal }) };
+      return { url, message: await dial({ pool, url, address, call, signal }) };
     } catch (error) {
       if (!wasNotReached(error)) throw error;
       missed = error;
@@ -124,18 +143,19 @@ function responseOf({ message, url, hops }: Answered, method = "GET"): Response 
 }
 
 async function download(
-  ground: SdkGround,
+  calling: Calling,
   url: string,
   toPath: PathInput,
   options: DownloadOptions,
 ): Promise<number> {
+  const { ground } = calling;
   const headers = ownField(options, "headers");
   const signal = ownField(options, "signal");
   const place = await placeOf(ground, toPath, "follow");
   const call = httpCall({ headers });
   const parts = [requireParts(ground, [createOrModify(place)]), checkedHop(ground, url, "receive")];
   throwBlocked((await Promise.allSettled(parts)).flatMap(blockedIn));
-  const { message } = await followed(ground, url, call, { redirect: "follow", signal });
+  const { message } = await followed(calling, url, call, { redirect: "follow", signal });
   const status = message.statusCode ?? 0;
   if (status < 200 || status > 299) {
     message.destroy();
