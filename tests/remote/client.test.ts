@@ -87,6 +87,48 @@ describe("a server that cannot answer", () => {
       }
   });
 
+  it("lends no job and tells nothing where what it says is not of its form", async () => {
+    const offered = [{ name: "demo.resume", module: "demo", openTo: [] }];
+    const lending = { jobId: "job-1", leaseNumber: 1 };
+    const job = {
+      job_id: "j",
+      lease_number: 1,
+      action: "a",
+      module: "m",
+      idempotency_key: "k",
+      task_id: null,
+    };
+    const lies = [
+      "null",
+      '{"lease_ms":0,"jobs":[]}',
+      '{"jobs":[]}',
+      JSON.stringify({ lease_ms: 1, jobs: [{ ...job, context: "{" }] }),
+      JSON.stringify({ lease_ms: 1, jobs: Array.from({ length: 17 }, () => ({ ...job, context: "{}" })) }),
+      '{"held":"yes"}',
+      '{"state":{"mode":"bypass"}}',
+    ];
+    for (const body of lies) {
+      const origin = await serverThat((_, response) =>
+        response.setHeader("content-type", "application/json").end(body),
+      );
+      const client = clientOf(origin);
+      expect(await client.lendJobs(offered, 4)).toBeUndefined();
+      expect(await client.settleJob(lending, { outcome: "done" })).toBeUndefined();
+      expect(await client.state(caller)).toBeUndefined();
+    }
+  });
+
+  it("that is busy has neither refused an offer nor taken a lease away", async () => {
+    const problem = { type: "urn:sallyport:error:request_limit", title: "x", status: 429, detail: "later" };
+    const body = JSON.stringify({ ...problem, code: "request_limit" });
+    const origin = await serverThat((_, response) =>
+      response.writeHead(429, { "content-type": "application/problem+json" }).end(body),
+    );
+    expect(await clientOf(origin).lendJobs([], 1)).toBeUndefined();
+    const settled = clientOf(origin).settleJob({ jobId: "j", leaseNumber: 1 }, { outcome: "kept" });
+    expect(await settled).toBeUndefined();
+  });
+
   it("is not followed elsewhere with the credential", async () => {
     let asked = 0;
     const elsewhere = await serverThat((_, response) => {
@@ -199,16 +241,21 @@ describe("a client", () => {
   it("finds every call it makes in the OpenAPI document", async () => {
     const response = await fetch(`${fixture.origin}/v1/openapi.json`);
     const { paths } = (await response.json()) as { paths: Record<string, { post: object }> };
-    expect(Object.keys(paths)).toEqual([
-      "/v1/runtime/check",
-      "/v1/runtime/require",
-      "/v1/runtime/wait",
-      "/v1/runtime/credential/renew",
-      "/v1/runtime/credential/revoke",
-      "/v1/decisions/approve_for_session",
-      "/v1/decisions/approve_permanently",
-      "/v1/decisions/deny",
-    ]);
+    expect(Object.keys(paths)).toEqual(
+      expect.arrayContaining([
+        "/v1/runtime/check",
+        "/v1/runtime/require",
+        "/v1/runtime/wait",
+        "/v1/runtime/state",
+        "/v1/runtime/jobs/lend",
+        "/v1/runtime/jobs/settle",
+        "/v1/runtime/credential/renew",
+        "/v1/runtime/credential/revoke",
+        "/v1/decisions/approve_for_session",
+        "/v1/decisions/approve_permanently",
+        "/v1/decisions/deny",
+      ]),
+    );
     expect(JSON.stringify(paths["/v1/runtime/check"])).toContain('"attested_by"');
   });
 });

@@ -58,7 +58,10 @@ describe("a malformed call", () => {
         json,
       )
       .map(([key, value]) => checkBody({ [key]: value }));
-    const paths = fc.constantFrom(CHECK_PATH, "/v1/runtime/require", "/v1/runtime/wait");
+    const paths = fc.constantFrom(
+      CHECK_PATH,
+      ...["require", "wait", "state", "jobs/lend", "jobs/settle"].map((verb) => `/v1/runtime/${verb}`),
+    );
     await fc.assert(
       fc.asyncProperty(paths, fc.oneof(json, mutated), async (path, body) => {
         const { status } = await rawCall(fixture, holder, { path, body: JSON.stringify(body) });
@@ -66,6 +69,31 @@ describe("a malformed call", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it.each<[string, string, object]>([
+    ["a limit without end", "lend", { actions: [], limit: 17 }],
+    ["more actions than may be", "lend", { actions: Array(257).fill(offer()), limit: 1 }],
+    ["a session of its own", "lend", { actions: [], limit: 1, session_key: "sess-1" }],
+    ["modules of its own", "lend", { actions: [], limit: 1, modules: ["bank"] }],
+    ["an outcome that is none", "settle", { job_id: "j", lease_number: 1, outcome: "approved" }],
+    ["an owner of its own", "settle", { job_id: "j", lease_number: 1, outcome: "done", owner: "node-a" }],
+    ["a failure without a word", "settle", { job_id: "j", lease_number: 1, outcome: "failed" }],
+  ])("about jobs with %s is a 400", async (_, verb, body) => {
+    const call = { path: `/v1/runtime/jobs/${verb}`, body: JSON.stringify(body) };
+    expect(await rawCall(fixture, holder, call)).toMatchObject(MALFORMED);
+  });
+
+  it("about what somebody else stands under tells nothing", async () => {
+    const path = "/v1/runtime/state";
+    const core = { subject: { type: "core", name: "core" }, phase: "runtime", entry: "host" };
+    const bank = { ...reader(), subject: { type: "tool", name: "bank.transfer" } };
+    for (const chain of [[bank], [core], [reader(), core], [reader(), bank]]) {
+      const body = JSON.stringify({ chain, task_id: null, interactive: true });
+      const headers = await headersOf(fixture, holder, { path, body });
+      const response = await fetch(`${fixture.origin}${path}`, { method: "POST", headers, body });
+      expect(await response.json()).toEqual({ state: null });
+    }
   });
 
   it("of any random text is refused to a person who decides as well", async () => {
@@ -162,6 +190,10 @@ describe("a slow call", () => {
 
 function pair(type: string, operation: string) {
   return { kind: "access", resource: { type, operation, target: "https://a.example/" }, requested: "" };
+}
+
+function offer() {
+  return { name: "demo.resume", module: "demo", open_to: [] };
 }
 
 function reader() {

@@ -3,16 +3,23 @@
  * Trusts the injected service, sign-in and registry. Never answers another host name or another origin: a page of a
  * browser that was led here by its name server cannot speak with it.
  */
-import type { AccessPolicy, UrlParser } from "@sallyport/contract";
+import { type AccessPolicy, PermissionError, type ResumeLending, type UrlParser } from "@sallyport/contract";
 import { Hono } from "hono";
-import { type Authenticate, addDecisionRoutes } from "./decision-routes.ts";
+import type { AdminRoutes } from "./admin/admin-call.ts";
+import type { Administration } from "./admin/administration.ts";
+import { addHealthRoutes } from "./admin/health-routes.ts";
+import { rawWords } from "./admin/request-routes.ts";
+import type { AdminOptions } from "./admin/admin-options.ts";
+import { type Authenticate, type CallHead, addDecisionRoutes } from "./decision-routes.ts";
 import { openApiDocument } from "./open-api.ts";
 import { Problem, UNAVAILABLE, jsonResponse, malformed, problemResponse } from "./problem.ts";
 import { BODY_BYTES_MAX } from "./read-body.ts";
 import type { FrameOf } from "./runtime-api/remote-caller.ts";
-import { ReplayCache } from "./runtime-api/replay-cache.ts";
+import { ReplayCache, type ReplayMemory } from "./runtime-api/replay-cache.ts";
 import type { RuntimeCredentials } from "./runtime-api/runtime-credentials.ts";
 import { addRuntimeRoutes } from "./runtime-api/runtime-routes.ts";
+import { addOidcRoutes } from "./sign-in/oidc.ts";
+import { StaticFiles } from "./static/static-files.ts";
 import { WaitRoom } from "./runtime-api/wait-stream.ts";
 
 export interface AppOptions {
@@ -25,11 +32,17 @@ export interface AppOptions {
   readonly origin: () => string;
   readonly nowMs: () => number;
   readonly closing: AbortSignal;
+  /** Left out: remote hosts run no resumes. */
+  readonly resumes?: ResumeLending | undefined;
   readonly room?: WaitRoom | undefined;
-  readonly replays?: ReplayCache | undefined;
+  /** In memory unless said: nodes that answer to one origin share one. */
+  readonly replays?: ReplayMemory | undefined;
   readonly bodyBytesMax?: number | undefined;
   /** Between two signs of life of a waiting answer; 15 seconds unless said. */
   readonly beatMs?: number | undefined;
+  /** For persons. Left out: no administration API, no console. */
+  readonly admin?: AdminOptions | undefined;
+  readonly administration?: Administration | undefined;
   /** For the host's own log. Must not throw. */
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
@@ -56,17 +69,99 @@ export function createApp(options: AppOptions): Hono {
     nowMs,
     closing,
     bodyBytesMax,
+    resumes: options.resumes,
     replays: options.replays ?? new ReplayCache(),
     room: options.room ?? new WaitRoom({ perCredentialMax: 256, max: 4096 }),
     beatMs: options.beatMs ?? 15_000,
   });
-  addDecisionRoutes(app, { service, authenticate, credentials, frameOf, parseUrl, bodyBytesMax });
-  app.get("/v1/openapi.json", () => jsonResponse(openApiDocument(origin())));
+  const decisions = { service, credentials, frameOf, parseUrl, bodyBytesMax };
+  const { admin, administration } = options;
+  if (admin === undefined || administration === undefined)
+    addDecisionRoutes(app, { ...decisions, authenticate });
+  else addPersonRoutes(app, options, admin, administration);
+  const routes = administration?.routes ?? [];
+  addDocument(app, origin, routes);
+  answerFaults(app, options.onFault);
+  return app;
+}
+
+/** Made once: it does not change while the server runs. */
+function addDocument(app: Hono, origin: () => string, routes: AdminRoutes): void {
+  let document: object | undefined;
+  app.get("/v1/openapi.json", () => jsonResponse((document ??= openApiDocument(origin(), routes))));
+}
+
+/** The second door: the administration API alone, for whoever can open the socket. */
+export function createSocketApp(
+  options: AppOptions,
+  admin: AdminOptions,
+  administration: Administration,
+): Hono {
+  const app = new Hono();
+  const authenticate = async () => (await administration.person(SOCKET_HEAD, "socket"))?.caller ?? null;
+  addPersonDecisions(app, options, admin, authenticate);
+  administration.mount(app, "socket");
+  addDocument(app, () => "http://localhost", administration.routes);
+  answerFaults(app, options.onFault);
+  return app;
+}
+
+const SOCKET_HEAD: CallHead = { method: "POST", path: "/", headers: new Headers() };
+
+function addPersonRoutes(
+  app: Hono,
+  options: AppOptions,
+  admin: AdminOptions,
+  administration: Administration,
+): void {
+  const { origin, nowMs } = options;
+  const { service, metricsToken, oidc, consoleFolder } = admin;
+  addPersonDecisions(
+    app,
+    options,
+    admin,
+    async (head) => (await administration.person(head, "http"))?.caller ?? null,
+  );
+  addHealthRoutes(app, { service, followers: administration.followers, origin, metricsToken });
+  administration.mount(app, "http");
+  if (oidc !== undefined)
+    addOidcRoutes(app, { options: oidc, signIns: administration.signIns, origin, nowMs });
+  if (consoleFolder === undefined) return;
+  const files = new StaticFiles(consoleFolder);
+  app.get("*", async (c, next) => {
+    const file = c.req.path.startsWith("/v1/") ? undefined : files.respond(c.req.raw);
+    if (file === undefined) await next();
+    return file;
+  });
+}
+
+function addPersonDecisions(
+  app: Hono,
+  options: AppOptions,
+  { service }: AdminOptions,
+  authenticate: Authenticate,
+): void {
+  const { credentials, frameOf, parseUrl, bodyBytesMax = BODY_BYTES_MAX } = options;
+  addDecisionRoutes(app, {
+    service,
+    authenticate,
+    credentials,
+    frameOf,
+    parseUrl,
+    bodyBytesMax,
+    block: (caller, by, words) => service.block(caller, by, words),
+    shown: (decision) => service.overview.shownDecision(decision),
+    rawWords: (by, words) => rawWords(service, by, words),
+  });
+}
+
+function answerFaults(app: Hono, onFault: AppOptions["onFault"]): void {
   app.notFound(() => problemResponse(malformed("there is no such call here", 404).words));
   app.onError((error) => {
     if (error instanceof Problem) return problemResponse(error.words);
-    options.onFault?.(error);
+    if (error instanceof PermissionError)
+      return problemResponse({ code: "permission_error", detail: error.message });
+    onFault?.(error);
     return problemResponse(UNAVAILABLE);
   });
-  return app;
 }

@@ -16,7 +16,7 @@ import {
 import { type RemoteDecision, decisionWire, remoteDecisionWire } from "@sallyport/contract/remote";
 import type { Hono } from "hono";
 import { Problem, jsonResponse, refusedCredential } from "./problem.ts";
-import { parseBody, readBody } from "./read-body.ts";
+import { parseStoredBody, readBody } from "./read-body.ts";
 import { runtimeToken } from "./runtime-api/authorize-call.ts";
 import { type FrameOf, credentialCaller } from "./runtime-api/remote-caller.ts";
 import type { RuntimeCredentials } from "./runtime-api/runtime-credentials.ts";
@@ -38,6 +38,14 @@ export interface DecisionRouteParts {
   readonly frameOf: FrameOf;
   readonly parseUrl: UrlParser;
   readonly bodyBytesMax: number;
+  /** Left out: no deny rules are made over this API. */
+  readonly block?: Decide | undefined;
+  /** An answer as it is shown. */
+  readonly shown?: ((decision: Decision) => Decision) | undefined;
+  /** Finds again what a person chose among masked widenings. */
+  readonly rawWords?:
+    | ((by: ByRequest | ByAccess, words: SessionApprovalWords) => Promise<SessionApprovalWords>)
+    | undefined;
 }
 
 type Decide = (
@@ -52,6 +60,7 @@ export function addDecisionRoutes(app: Hono, parts: DecisionRouteParts): void {
     approve_for_session: (caller, by, words) => service.approveForSession(caller, by, words),
     approve_permanently: (caller, by, words) => service.approvePermanently(caller, by, words),
     deny: (caller, by, words) => service.deny(caller, by, words),
+    ...(parts.block === undefined ? {} : { block: parts.block }),
   };
   for (const [kind, decide] of Object.entries(decisions)) {
     app.post(`/v1/decisions/${kind}`, async (c) => {
@@ -60,9 +69,11 @@ export function addDecisionRoutes(app: Hono, parts: DecisionRouteParts): void {
       const { method, headers } = request;
       const caller = await parts.authenticate({ method, path: c.req.path, headers });
       if (caller === null) throw refusedCredential("nobody is signed in: sign in as a person who may decide");
-      const remote = parseBody(await readBody(request, parts.bodyBytesMax), remoteDecisionWire);
-      const decision = await deciding(decide(caller, byOf(remote, parts.parseUrl), remote.words));
-      return jsonResponse(decisionWire.format(decision as never));
+      const remote = parseStoredBody(await readBody(request, parts.bodyBytesMax), remoteDecisionWire);
+      const by = byOf(remote, parts.parseUrl);
+      const words = (await parts.rawWords?.(by, remote.words)) ?? remote.words;
+      const decision = await deciding(decide(caller, by, words));
+      return jsonResponse(decisionWire.format((parts.shown?.(decision) ?? decision) as never));
     });
   }
 }
@@ -95,7 +106,7 @@ async function deciding(decision: Promise<Decision>): Promise<Decision> {
   }
 }
 
-function byOf({ by }: RemoteDecision, parseUrl: UrlParser): ByRequest | ByAccess {
+export function byOf({ by }: RemoteDecision, parseUrl: UrlParser): ByRequest | ByAccess {
   if (by.kind === "request") return { requestId: by.requestId, digest: by.digest };
   const parsed = accessOfResource(by.resource, parseUrl);
   if (!parsed.ok) throw new Problem({ code: parsed.code, detail: parsed.message });

@@ -6,12 +6,21 @@ import { errorBodyWire, externalAccessCheckWire } from "@sallyport/contract";
 import {
   decisionWire,
   issuedCredentialWire,
+  lendJobsWire,
+  lentJobsWire,
   remoteCheckWire,
   remoteDecisionWire,
   remoteRequireWire,
+  remoteStateWire,
   remoteWaitWire,
+  settleJobWire,
+  settledJobWire,
+  stateAnswerWire,
   waitAnswerWire,
 } from "@sallyport/contract/remote";
+
+import { ADMIN_QUERIES } from "@sallyport/contract/admin";
+import type { AdminRoute, AdminRoutes } from "./admin/admin-call.ts";
 
 type Schema = typeof errorBodyWire.schema | object;
 
@@ -47,22 +56,45 @@ const ROUTES: readonly Described[] = Object.freeze([
     streams: true,
   },
   {
+    path: "/v1/runtime/state",
+    summary: "What guarded code stands under",
+    body: remoteStateWire.schema,
+    answer: stateAnswerWire.schema,
+  },
+  {
+    path: "/v1/runtime/jobs/lend",
+    summary: "Offer resume actions, and take jobs of them that are due",
+    body: lendJobsWire.schema,
+    answer: lentJobsWire.schema,
+  },
+  {
+    path: "/v1/runtime/jobs/settle",
+    summary: "Keep a job, or say that it is done or failed",
+    body: settleJobWire.schema,
+    answer: settledJobWire.schema,
+  },
+  {
     path: "/v1/runtime/credential/renew",
     summary: "Renew the credential of this call",
     answer: issuedCredentialWire.schema,
   },
   { path: "/v1/runtime/credential/revoke", summary: "Give the credential of this call back" },
-  ...["approve_for_session", "approve_permanently", "deny"].map((kind) => ({
+  ...["approve_for_session", "approve_permanently", "deny"].map(decisionRoute),
+]);
+
+function decisionRoute(kind: string): Described {
+  return {
     path: `/v1/decisions/${kind}`,
     summary: "Decide on a request, or ahead of one, as a person with authority",
     body: remoteDecisionWire.schema,
     answer: decisionWire.schema,
-  })),
-]);
+  };
+}
 
-export function openApiDocument(origin: string): object {
+export function openApiDocument(origin: string, routes: AdminRoutes = []): object {
   const app = new OpenAPIHono();
-  for (const { path, summary, body, answer, streams } of ROUTES) {
+  const known = routes.length === 0 ? ROUTES : [...ROUTES, decisionRoute("block")];
+  for (const { path, summary, body, answer, streams } of known) {
     app.openAPIRegistry.registerPath({
       method: "post",
       path,
@@ -87,9 +119,62 @@ export function openApiDocument(origin: string): object {
       },
     });
   }
+  for (const route of routes) app.openAPIRegistry.registerPath(describedRoute(route));
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: { title: "Sallyport", version: "1" },
     servers: [{ url: origin }],
   });
+}
+
+/** A route of the administration API, from the same row that answers it. */
+function describedRoute({ method, path, summary, query, body, answer, stream, open }: AdminRoute) {
+  const type = { events: "text/event-stream", lines: "application/jsonl" } as const;
+  const names = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => name ?? "");
+  const inPath = names.map((name) => ({
+    name,
+    in: "path" as const,
+    required: true,
+    schema: { type: "string" as const },
+  }));
+  const inQuery = (query === undefined ? [] : Object.entries(ADMIN_QUERIES[query])).map(([name, kind]) => ({
+    name,
+    in: "query" as const,
+    required: false,
+    schema: querySchema(kind),
+  }));
+  const content =
+    stream === undefined
+      ? { "application/json": { schema: answer.schema as never } }
+      : { [type[stream]]: { schema: { type: "string" as const } } };
+  return {
+    method: method.toLowerCase() as "get" | "post",
+    path: `/v1${path.replace(/:([a-z]+)/g, "{$1}")}`,
+    summary,
+    parameters: [...inPath, ...inQuery],
+    security: open === true ? [] : [{ cookie: [], csrf: [] }],
+    ...(body === undefined
+      ? {}
+      : {
+          request: {
+            body: { required: true, content: { "application/json": { schema: body.schema as never } } },
+          },
+        }),
+    responses: {
+      200: { description: "the answer", content },
+      default: {
+        description: "a failed call",
+        content: { "application/problem+json": { schema: errorBodyWire.schema } },
+      },
+    },
+  };
+}
+
+type QueryKind = (typeof ADMIN_QUERIES)["events"][keyof (typeof ADMIN_QUERIES)["events"]];
+
+function querySchema(kind: QueryKind | { readonly kind: string; readonly values?: readonly string[] }) {
+  if (kind.kind === "integer") return { type: "integer" as const };
+  return "values" in kind && kind.values !== undefined
+    ? { type: "string" as const, enum: [...kind.values] }
+    : { type: "string" as const };
 }

@@ -43,10 +43,20 @@ export const UNAVAILABLE: ProblemWords = Object.freeze({
   detail: "the server cannot answer now: try again later",
 });
 
-/** What every answer carries: nothing is kept, nothing is guessed, nothing is shared with other origins. */
-export const ANSWER_HEADERS = Object.freeze({
-  "cache-control": "no-store",
+/** What everything that a browser may get carries: nothing is guessed, framed or shared with other origins. */
+export const SAFE_HEADERS = Object.freeze({
   "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+});
+
+/** What every answer of the API carries: it is not kept either, and nothing in it runs. */
+export const ANSWER_HEADERS = Object.freeze({
+  ...SAFE_HEADERS,
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 });
 
 export function problemResponse({ code, status, detail, faults }: ProblemWords): Response {

@@ -51,6 +51,21 @@ export function parseBody<Value>(body: Uint8Array, wire: BodyWire<Value>): Value
   });
 }
 
+/**
+ * By a wire type, for what is stored. WHY: PostgreSQL cannot keep a NUL, and text that one store keeps and another does
+ * not must be refused where it comes in.
+ */
+export function parseStoredBody<Value>(body: Uint8Array, wire: BodyWire<Value>): Value {
+  const value = parseBody(body, wire);
+  if (hasNul(value)) throw malformed("the body holds a NUL character: leave it out");
+  return value;
+}
+
+function hasNul(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\0");
+  return typeof value === "object" && value !== null && Object.values(value).some(hasNul);
+}
+
 interface BodyWire<Value> {
   readonly parse: (
     value: unknown,

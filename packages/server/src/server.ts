@@ -1,37 +1,45 @@
 /**
- * The server: the application on a socket. Listens on loopback unless its origin is https, because what it answers
- * decides, and an answer without TLS can be forged on the way.
- * Bounds heads, bodies and the time they take before any route runs.
+ * The server: the application on a socket. Listens on loopback unless it is told otherwise, and then only with TLS of its
+ * own, behind an https origin, or with the danger named: what it answers decides, and an answer without TLS can be forged
+ * on the way. Bounds heads, bodies and the time they take before any route runs.
  */
-import { type Server as HttpServer } from "node:http";
+import { setMaxListeners } from "node:events";
+import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
-import { type AppOptions, createApp } from "./app.ts";
+import type { SignInLink, SignInWay } from "@sallyport/contract/admin";
+import { behindDoor, listenOnSocket } from "./admin-socket.ts";
+import type { AdminOptions } from "./admin/admin-options.ts";
+import { Administration } from "./admin/administration.ts";
+import { linkUrl } from "./admin/session-routes.ts";
+import { type AppOptions, createApp, createSocketApp } from "./app.ts";
+import {
+  type Answering,
+  type ConnectionLimits,
+  DEFAULT_LIMITS,
+  type TlsFiles,
+  closed,
+  httpServer,
+} from "./connection-limits.ts";
+import { Outbox } from "./notify/outbox.ts";
+import { checkedWebhook } from "./notify/webhook.ts";
+import { BODY_BYTES_MAX } from "./read-body.ts";
 import { RuntimeCredentials, type RuntimeCredentialOptions } from "./runtime-api/runtime-credentials.ts";
 
-export interface ServerOptions extends Omit<AppOptions, "credentials" | "origin" | "nowMs" | "closing"> {
+export type { ConnectionLimits, TlsFiles } from "./connection-limits.ts";
+
+export interface ServerOptions extends Omit<
+  AppOptions,
+  "credentials" | "origin" | "nowMs" | "closing" | "authenticate" | "administration"
+> {
   readonly credentials: Pick<
     RuntimeCredentialOptions,
     "signingKey" | "formerKeys" | "newId" | "ttlMs" | "lifetimeMs" | "revocations"
   >;
+  /** The host's own sign-in, beside that of the server; nobody unless said. */
+  readonly authenticate?: AppOptions["authenticate"] | undefined;
   readonly nowMs?: (() => number) | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
 }
-
-export interface ConnectionLimits {
-  readonly headBytesMax: number;
-  readonly headTimeoutMs: number;
-  /** For the whole call to arrive, head and body. */
-  readonly callTimeoutMs: number;
-  readonly connectionsMax: number;
-}
-
-const DEFAULT_LIMITS: ConnectionLimits = Object.freeze({
-  headBytesMax: 32_768,
-  headTimeoutMs: 10_000,
-  callTimeoutMs: 20_000,
-  connectionsMax: 8192,
-});
 
 export interface ListenOptions {
   /** `127.0.0.1` unless said. */
@@ -40,6 +48,12 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** What callers reach the server by where that is not its own address: the https origin of a proxy in front. */
   readonly origin?: string | undefined;
+  /** Serves https itself. `origin` is then its name, for example `https://sallyport.example.com:4180`. */
+  readonly tls?: TlsFiles | undefined;
+  /** Listens beyond loopback without TLS: whoever is on the way reads passwords and forges decisions. */
+  readonly unsafePlaintext?: boolean | undefined;
+  /** Where the command line of the owner comes in; in a folder of mode 0700. */
+  readonly adminSocket?: string | undefined;
 }
 
 export interface Listening {
@@ -53,6 +67,10 @@ export interface SallyportServer {
   /** For the host's own code: issues, renews and revokes. */
   readonly credentials: RuntimeCredentials;
   listen(options?: ListenOptions): Promise<Listening>;
+  /** A one-time link for the first administrator. The server listens already. */
+  createSignInLink(words?: { readonly name?: string; readonly ttlMs?: number }): Promise<SignInLink>;
+  /** The administration API in this process, as the local administrator. For the owner's own code, listening or not. */
+  readonly localFetch: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "::1"]);
@@ -60,50 +78,121 @@ const LOOPBACK = new Set(["127.0.0.1", "::1"]);
 export function createServer(options: ServerOptions): SallyportServer {
   const nowMs = options.nowMs ?? Date.now;
   const closing = new AbortController();
+  // WHY: every stream and every wait listens for it.
+  setMaxListeners(0, closing.signal);
   let served: string | undefined;
   const origin = (): string => {
     if (served === undefined) throw new Error("the server does not listen yet: call `listen` first");
     return served;
   };
   const credentials = new RuntimeCredentials({ ...options.credentials, audience: origin, nowMs });
-  const app = createApp({ ...options, credentials, origin, nowMs, closing: closing.signal });
+  const authenticate = options.authenticate ?? (async () => null);
+  const parts = { ...options, credentials, origin, nowMs, closing: closing.signal, authenticate };
+  const { admin } = options;
+  const administration =
+    admin === undefined ? undefined : administrationOf({ ...parts, origin: () => served ?? "" }, admin);
+  const app = createApp({ ...parts, administration });
+  const local =
+    admin === undefined || administration === undefined
+      ? undefined
+      : createSocketApp(parts, admin, administration);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const listen = async (words: ListenOptions = {}): Promise<Listening> => {
+    const { host = "127.0.0.1", port = 0, tls, adminSocket } = words;
+    if (served !== undefined) throw new Error("the server listens already");
+    const named = namedOrigin(words, host);
+    const servers = [httpServer(app, limits, tls)];
+    const bound = await boundPort(servers[0] as HttpServer, host, port);
+    if (adminSocket !== undefined) servers.push(await openSocket(local, limits, adminSocket, servers));
+    served =
+      named ??
+      `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    if (admin !== undefined) outboxOf(options, admin, { origin, nowMs, closing: closing.signal }).start();
+    const close = async (): Promise<void> => {
+      closing.abort();
+      await Promise.all(servers.map(closed));
+    };
+    return Object.freeze({ origin: served, port: bound, close });
+  };
   return Object.freeze({
     credentials,
-    listen: async ({ host = "127.0.0.1", port = 0, origin: given }: ListenOptions = {}) => {
-      if (served !== undefined) throw new Error("the server listens already");
-      const named = given === undefined ? undefined : httpsOrigin(given);
-      if (named === undefined && !LOOPBACK.has(host))
-        throw new Error(`\`${host}\` is not loopback: put TLS in front and give its https origin`);
-      const server = httpServer(app, limits);
-      const bound = await boundPort(server, host, port);
-      served = named ?? `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
-      return Object.freeze({ origin: served, port: bound, close: () => closed(server, closing) });
+    listen,
+    createSignInLink: async ({
+      name = "first",
+      ttlMs,
+    }: { readonly name?: string; readonly ttlMs?: number } = {}) => {
+      const { token, expiresAt } = await required(administration).makeAdministratorLink(name, ttlMs);
+      return Object.freeze({ url: linkUrl(origin(), token), expiresAt });
     },
+    localFetch: async (url: string, init: RequestInit) =>
+      required(local).fetch(new Request(new URL(url, "http://localhost"), init)),
   });
 }
 
-function httpServer(
-  app: { readonly fetch: (request: Request) => unknown },
-  limits: ConnectionLimits,
-): HttpServer {
-  const server = createAdaptorServer({
-    fetch: (request) => app.fetch(request),
-    overrideGlobalObjects: false,
-    serverOptions: {
-      maxHeaderSize: limits.headBytesMax,
-      headersTimeout: limits.headTimeoutMs,
-      requestTimeout: limits.callTimeoutMs,
-      connectionsCheckingInterval: Math.min(1000, limits.callTimeoutMs),
-    },
-  }) as HttpServer;
-  server.maxConnections = limits.connectionsMax;
-  return server;
+function administrationOf(parts: Omit<AppOptions, "administration">, admin: AdminOptions): Administration {
+  const ways: SignInWay[] = ["link", "password", ...(admin.oidc === undefined ? [] : (["oidc"] as const))];
+  return new Administration({
+    ...parts,
+    service: admin.service,
+    bodyBytesMax: parts.bodyBytesMax ?? BODY_BYTES_MAX,
+    version: admin.version,
+    manifests: admin.manifests ?? (() => []),
+    ways,
+    followers: admin.followers,
+    times: admin.signInTimes,
+    calls: admin.calls,
+  });
 }
 
-function httpsOrigin(text: string): string {
+function outboxOf(
+  { onFault }: ServerOptions,
+  { service, webhooks = [] }: AdminOptions,
+  parts: Pick<AppOptions, "origin" | "nowMs" | "closing">,
+): Outbox {
+  const checked = webhooks.map(checkedWebhook);
+  return new Outbox({ ...parts, service, webhooks: checked, onFault: onFault ?? (() => undefined) });
+}
+
+async function openSocket(
+  app: Answering | undefined,
+  limits: ConnectionLimits,
+  path: string,
+  opened: readonly HttpServer[],
+): Promise<HttpServer> {
+  const server = httpServer(behindDoor(required(app), path), limits);
+  try {
+    await listenOnSocket(server, path);
+    return server;
+  } catch (error) {
+    for (const other of opened) other.close();
+    throw error;
+  }
+}
+
+function required<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error("this server has no administration API: give it `admin`");
+  return part;
+}
+
+/** The origin where it is not the server's own address. Throws where anybody on the way could forge answers. */
+function namedOrigin(
+  { origin, tls, unsafePlaintext = false }: ListenOptions,
+  host: string,
+): string | undefined {
+  if (origin !== undefined) return checkedOrigin(origin, unsafePlaintext);
+  if (tls === undefined && !unsafePlaintext && !LOOPBACK.has(host))
+    throw new Error(
+      `\`${host}\` is not loopback: give TLS files, or put TLS in front and give its https origin`,
+    );
+  if (host === "0.0.0.0" || host === "::")
+    throw new Error(`\`${host}\` is no name: give the origin that people reach this server by`);
+  return undefined;
+}
+
+function checkedOrigin(text: string, unsafePlaintext: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.protocol !== "https:" || url.origin !== text)
+  const isHttps = url?.protocol === "https:" || (unsafePlaintext && url?.protocol === "http:");
+  if (url === undefined || !isHttps || url.origin !== text)
     throw new Error(`\`${text}\` is not an https origin such as \`https://sallyport.example.com\``);
   return text;
 }
@@ -115,13 +204,5 @@ function boundPort(server: HttpServer, host: string, port: number): Promise<numb
       server.off("error", reject);
       resolve((server.address() as AddressInfo).port);
     });
-  });
-}
-
-function closed(server: HttpServer, closing: AbortController): Promise<void> {
-  closing.abort();
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
   });
 }

@@ -5,12 +5,12 @@
 import { Problem, refusedCredential } from "../problem.ts";
 import { readBody } from "../read-body.ts";
 import { verifyProof } from "./proof.ts";
-import type { ReplayCache } from "./replay-cache.ts";
+import type { ReplayMemory } from "./replay-cache.ts";
 import type { HeldCredential, RuntimeCredentials } from "./runtime-credentials.ts";
 
 export interface Authorizing {
   readonly credentials: RuntimeCredentials;
-  readonly replays: ReplayCache;
+  readonly replays: ReplayMemory;
   readonly origin: () => string;
   readonly nowMs: () => number;
   readonly bodyBytesMax: number;
@@ -45,7 +45,7 @@ export async function authorizeCall(
     nowMs: nowMs(),
   });
   if (!proven.ok) throw refusedCredential(proven.message);
-  switch (replays.admit(held.keyThumbprint, proven.id, proven.untilMs, nowMs())) {
+  switch (await replays.admit(held.keyThumbprint, proven.id, proven.untilMs, nowMs())) {
     case "fresh":
       return { held, body };
     case "replayed":

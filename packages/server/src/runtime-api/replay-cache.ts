@@ -1,10 +1,16 @@
 /**
- * Proofs that were seen. A proof serves once; it is remembered for as long as it would be accepted.
+ * Proofs that were seen by this process. A proof serves once; it is remembered for as long as it would be accepted.
  * INVARIANT: nothing that is still acceptable is forgotten to make room. Who fills the room is refused until it empties,
  * and nobody can fill the room of another key.
  */
 
 export type Admittance = "fresh" | "replayed" | "full";
+
+/** What a server remembers proofs by. Nodes that answer to one origin share one; a fault of it refuses the call. */
+export interface ReplayMemory {
+  /** @param untilMs when the proof stops being acceptable by itself */
+  admit(key: string, proofId: string, untilMs: number, nowMs: number): Admittance | Promise<Admittance>;
+}
 
 export interface ReplayLimits {
   /** Proofs of one key at a time. */
@@ -16,7 +22,7 @@ export const DEFAULT_REPLAY_LIMITS: ReplayLimits = Object.freeze({ perKeyMax: 20
 
 const SWEEP_MS = 5000;
 
-export class ReplayCache {
+export class ReplayCache implements ReplayMemory {
   readonly #limits: ReplayLimits;
   readonly #seen = new Map<string, Map<string, number>>();
   /** The latest time that something was forgotten by; what ended before it cannot be judged any more. */
@@ -32,7 +38,6 @@ export class ReplayCache {
     return size;
   }
 
-  /** `untilMs`: when the proof stops being acceptable by itself. */
   admit(key: string, proofId: string, untilMs: number, nowMs: number): Admittance {
     if (nowMs >= this.#forgottenMs + SWEEP_MS) this.#forget(nowMs);
     // WHY: a clock that was set back makes forgotten proofs acceptable again.

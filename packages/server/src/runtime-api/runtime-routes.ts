@@ -1,5 +1,5 @@
 /**
- * The routes that a remote host may call: check, require, wait, and renewing or giving back its own credential.
+ * The routes that a remote host may call: check, require, wait, state, and renewing or giving back its own credential.
  * Every one is answered by the access-policy service as guarded code; nothing here can decide.
  */
 import { type AccessAsking, type UrlParser, externalAccessCheckWire } from "@sallyport/contract";
@@ -7,18 +7,21 @@ import {
   issuedCredentialWire,
   remoteCheckWire,
   remoteRequireWire,
+  remoteStateWire,
   remoteWaitWire,
+  stateAnswerWire,
   waitAnswerWire,
 } from "@sallyport/contract/remote";
 import type { Hono } from "hono";
 import { jsonResponse, refusedCredential } from "../problem.ts";
 import { parseBody } from "../read-body.ts";
-import { type AuthorizedCall, type Authorizing, authorizeCall } from "./authorize-call.ts";
+import { type AuthorizedCall, authorizeCall } from "./authorize-call.ts";
+import { type JobRouteParts, addJobRoutes } from "./job-routes.ts";
 import { type AskParts, checkAsk, requireAsk, waitOf } from "./remote-ask.ts";
 import { type FrameOf, type RemoteCaller, type Standing, remoteCaller } from "./remote-caller.ts";
 import { type WaitRoom, waitStream } from "./wait-stream.ts";
 
-export interface RuntimeRouteParts extends Authorizing {
+export interface RuntimeRouteParts extends JobRouteParts {
   readonly service: AccessAsking;
   readonly frameOf: FrameOf;
   readonly parseUrl: UrlParser;
@@ -59,6 +62,14 @@ export function addRuntimeRoutes(app: Hono, parts: RuntimeRouteParts): void {
         );
     });
   });
+  app.post("/v1/runtime/state", async (c) => {
+    const call = await authorizeCall(parts, c.req.raw, c.req.path);
+    const remote = parseBody(call.body, remoteStateWire);
+    const { caller, claimed } = remoteCaller(call.held.grant, remote, parts.frameOf);
+    const state = claimed === null ? await service.state(caller) : undefined;
+    return jsonResponse(stateAnswerWire.format({ state: state ?? null }));
+  });
+  addJobRoutes(app, parts);
   app.post("/v1/runtime/credential/renew", async (c) => {
     const { held } = await authorizeCall(parts, c.req.raw, c.req.path);
     const issued = await credentials.renew(held);

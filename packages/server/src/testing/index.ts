@@ -3,3 +3,4 @@
  */
 export { type PolicyEnds, accessPolicySuite } from "./access-policy-suite.ts";
 export * from "./server-fixture.ts";
+export { PersonBrowser, administrator, asked, tokenOf } from "./person-browser.ts";

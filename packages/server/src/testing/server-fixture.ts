@@ -19,7 +19,7 @@ import type { IssuedCredential, RuntimeGrant } from "@sallyport/contract/remote"
 import { AccessService, ActionRegistry, newKeyRing } from "@sallyport/service";
 import type { AccessStore } from "@sallyport/store";
 import { openSqliteStore } from "@sallyport/store/sqlite";
-import type { Listening, SallyportServer, ServerOptions } from "../index.ts";
+import type { AdminOptions, ListenOptions, Listening, SallyportServer, ServerOptions } from "../index.ts";
 import { createServer } from "../server.ts";
 
 export function subject(type: string, name: string): Subject {
@@ -112,6 +112,8 @@ export interface ServerFixture {
   readonly server: SallyportServer;
   readonly listening: Listening;
   readonly origin: string;
+  /** The data folder, in which the admin socket is. */
+  readonly folder: string;
   /** What the server's host was told of, that nobody expected. */
   readonly faults: readonly unknown[];
   /** Headers of the person who is signed in. */
@@ -124,11 +126,15 @@ export interface ServerFixture {
   close(): Promise<void>;
 }
 
-export async function openServer(
-  changes: Partial<Omit<ServerOptions, "credentials">> & {
-    readonly credentials?: Partial<ServerOptions["credentials"]>;
-  } = {},
-): Promise<ServerFixture> {
+export async function openServer({
+  admin,
+  listen,
+  ...changes
+}: Partial<Omit<ServerOptions, "credentials" | "admin">> & {
+  readonly credentials?: Partial<ServerOptions["credentials"]>;
+  readonly admin?: Partial<AdminOptions>;
+  readonly listen?: ListenOptions;
+} = {}): Promise<ServerFixture> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-server-")));
   const store = await openSqliteStore({ path: join(folder, "store.db") });
   const port = await freePort();
@@ -144,19 +150,22 @@ export async function openServer(
     authenticate: async ({ headers }) => (headers.get("x-signed-in") === signedIn ? person() : null),
     onFault: (fault) => faults.push(fault),
     ...changes,
+    ...(admin === undefined ? {} : { admin: { service, version: "0.0.0-test", ...admin } }),
     credentials: {
       signingKey: { id: "key-1", privateKey: generateKeyPairSync("ed25519").privateKey },
       newId: randomUUID,
       ...changes.credentials,
     },
   });
-  const listening = await server.listen({ port });
+  const adminSocket = admin === undefined ? undefined : join(folder, "admin.sock");
+  const listening = await server.listen({ port, adminSocket, ...listen });
   return {
     service,
     store,
     server,
     listening,
     origin: listening.origin,
+    folder,
     faults,
     personHeaders: { "x-signed-in": signedIn },
     issue: (keyThumbprint, granted = {}) => server.credentials.issue({ ...grant, ...granted }, keyThumbprint),

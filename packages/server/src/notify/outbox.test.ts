@@ -1,0 +1,155 @@
+import { createHmac } from "node:crypto";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { asked } from "../testing/person-browser.ts";
+import { type ServerFixture, ask, guardedCaller, openServer, receive } from "../testing/server-fixture.ts";
+import { checkedWebhook, noticeBody } from "./webhook.ts";
+
+interface Got {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+const SECRET = "a secret of at least thirty-two characters";
+let receiver: Server;
+let got: Got[];
+let failures: number;
+let url: string;
+let fixture: ServerFixture | undefined;
+
+beforeEach(async () => {
+  got = [];
+  failures = 0;
+  receiver = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8");
+    request.on("data", (part: string) => (body += part));
+    request.on("end", () => {
+      if (failures > 0) {
+        failures -= 1;
+        response.writeHead(500).end();
+        return;
+      }
+      got.push({ headers: request.headers, body });
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+});
+afterEach(async () => {
+  await fixture?.close();
+  fixture = undefined;
+  receiver.closeAllConnections();
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
+const webhooks = (form: "event" | "slack" = "event") => [{ id: "hook", url, form, secret: SECRET }] as const;
+
+/** WHY asked again and again: the outbox begins at the end that the log has when it starts. */
+async function heard(count: number): Promise<void> {
+  let index = 0;
+  await expect
+    .poll(async () => {
+      await asked(fixture as ServerFixture, `n-${index++}`);
+      return got.length >= count;
+    })
+    .toBe(true);
+}
+
+describe("a webhook", () => {
+  it("is told of a request, signed over id, time and body", async () => {
+    fixture = await openServer({ admin: { webhooks: webhooks() } });
+    await heard(1);
+    const [{ headers, body } = { headers: {}, body: "" }] = got;
+    const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
+    const expected = createHmac("sha256", SECRET).update(signed).digest("base64");
+    expect(headers["webhook-signature"]).toBe(`v1,${expected}`);
+    const message = JSON.parse(body) as { readonly data: Readonly<Record<string, unknown>> };
+    expect(message).toMatchObject({
+      type: "permission.requested",
+      data: {
+        subject: { type: "tool", name: "demo.read_file" },
+        resource: { type: "network", operation: "receive" },
+        has_session_key: true,
+      },
+    });
+    expect(message.data["url"]).toBe(`${fixture.origin}/requests/${String(message.data["request_id"])}`);
+    const page = await fetch(`${fixture.origin}/v1/requests/${String(message.data["request_id"])}`);
+    expect(page.status).toBe(401);
+  });
+
+  it("that fails is tried again until it takes the message, which stays in the outbox until then", async () => {
+    failures = 1;
+    fixture = await openServer({ admin: { webhooks: webhooks() } });
+    const store = fixture.store;
+    const waiting = async () => {
+      const { rows } = await store.read((tx) => tx.records.list("delivery", { limit: 100 }));
+      return rows.filter(({ dueMs }) => dueMs !== null);
+    };
+    const isTried = ({ body }: { readonly body: unknown }) =>
+      (body as { readonly attempts: number }).attempts === 1;
+    const server = fixture;
+    let index = 0;
+    await expect
+      .poll(async () => {
+        await asked(server, `f-${index++}`);
+        return (await waiting()).some(isTried);
+      })
+      .toBe(true);
+    const failed = (await waiting()).find(isTried);
+    expect(failed?.body).toMatchObject({ attempts: 1, last_error: "the server answered 500" });
+    await store.transaction((tx) =>
+      tx.records.replace({ ...(failed as NonNullable<typeof failed>), dueMs: 1 }),
+    );
+    await heard(1);
+    await expect.poll(waiting).toEqual([]);
+  });
+
+  it("never carries a credential that stood in a target", async () => {
+    fixture = await openServer({ admin: { webhooks: webhooks() } });
+    const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    const what = receive(`https://asked.example.com/?access_token=${secret}`);
+    await heard(1);
+    await fixture.service.check(guardedCaller(), ask(what));
+    await heard(2);
+    await expect.poll(() => got.some(({ body }) => body.includes("access_token"))).toBe(true);
+    expect(JSON.stringify(got)).not.toContain(secret);
+  });
+
+  it("attack: hostile text in a Slack message is shown, and neither formats, links nor mentions", () => {
+    const target = "https://a.example/<!channel>*bold*\u202egnp.exe&<https://evil.example|click>";
+    const body = noticeBody(
+      { id: "hook", url, form: "slack", secret: SECRET },
+      {
+        id: "event",
+        createdMs: 0,
+        request: {
+          id: "r/../1" as never,
+          subject: { type: "tool", name: "demo.read_file" as never },
+          resource: { type: "network", operation: "send", target } as never,
+          origin: {},
+          destructive: true,
+          subjectChain: [],
+        },
+      },
+      "http://127.0.0.1:1",
+    );
+    const message = JSON.parse(body) as { text: string; blocks: { type: string }[] };
+    expect(message.text).toBe(
+      "tool demo.read_file asks for: Network send https://a.example/&lt;!channel&gt;*bold*\\u{202e}gnp.exe&amp;&lt;https://evil.example|click&gt;",
+    );
+    expect(body).not.toContain("mrkdwn");
+    expect(body).not.toContain("\u202e");
+    expect(body).toContain("http://127.0.0.1:1/requests/r%2F..%2F1");
+  });
+
+  it("needs https beyond this machine, and a secret that cannot be guessed", () => {
+    const webhook = { id: "hook", url, form: "event", secret: SECRET } as const;
+    expect(checkedWebhook(webhook)).toBe(webhook);
+    expect(() => checkedWebhook({ ...webhook, url: "http://a.example/hook" })).toThrow("https");
+    expect(() => checkedWebhook({ ...webhook, url: "file:///etc/passwd" })).toThrow("https");
+    expect(() => checkedWebhook({ ...webhook, secret: "short" })).toThrow("32");
+  });
+});

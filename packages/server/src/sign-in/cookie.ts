@@ -1,0 +1,32 @@
+/**
+ * The cookie of a sign-in. Over https its name makes the browser see to it that this host alone set it; on this machine
+ * the port is part of the name, so that two servers do not sign each other out.
+ */
+
+export interface CookieWords {
+  readonly name: string;
+  readonly secure: boolean;
+}
+
+export function signInCookie(origin: string): CookieWords {
+  const { protocol, port } = new URL(origin);
+  const secure = protocol === "https:";
+  return { name: secure ? "__Host-sallyport" : `sallyport_${port === "" ? "80" : port}`, secure };
+}
+
+export function cookieText({ name, secure }: CookieWords, token: string, maxAgeMs: number): string {
+  const seconds = Math.max(0, Math.floor(maxAgeMs / 1000));
+  const parts = [`${name}=${token}`, "Path=/", `Max-Age=${seconds}`, "HttpOnly", "SameSite=Strict"];
+  return [...parts, ...(secure ? ["Secure"] : [])].join("; ");
+}
+
+export const endedCookie = (words: CookieWords): string => cookieText(words, "", 0);
+
+/** INVARIANT: where a name is there twice somebody else set one of them, and neither is believed. */
+export function cookieValue(headers: Headers, name: string): string | null {
+  const found = (headers.get("cookie") ?? "")
+    .split(";")
+    .map((part) => part.trim())
+    .filter((part) => part.startsWith(`${name}=`));
+  return found.length === 1 ? (found[0] ?? "").slice(name.length + 1) : null;
+}
