@@ -30,6 +30,28 @@ export async function downloadModel(sdk: Sdk, modelSourceUrl: string, resumeCont
   return { status: "downloaded" };
 }
 
+/** The blocked import of a file: what stands in the request is who asked, for what, and what goes on. */
+export function importCustomers(sdk: Sdk) {
+  return sdk.access.requireExternalAccess({
+    resourceType: sdk.access.EXTERNAL_RESOURCE_FILESYSTEM,
+    operation: "read",
+    target: "/mnt/imports/customer.csv",
+    resumeAction: "system.resume_import",
+    resumeContext: { path: "/mnt/imports/customer.csv" },
+  });
+}
+
+/** Already allowed: no request, and nothing to resume. */
+export function materializeModel(sdk: Sdk) {
+  return sdk.access.requireExternalAccess({
+    resourceType: sdk.access.EXTERNAL_RESOURCE_NETWORK,
+    operation: "receive",
+    target: "https://example.com/model.bin",
+    resumeAction: "system.resume_model_materialization",
+    resumeContext: { availableModelId: 123, catalogId: "llama-3.2-3b-instruct-4bit" },
+  });
+}
+
 /** Called once by the module itself, when it starts. */
 export function registerResume(sdk: Sdk, inventory: Inventory, done: (status: string) => void): void {
   sdk.actions.register(RESUME, {

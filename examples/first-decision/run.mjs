@@ -3,8 +3,8 @@
  * The first decision, as a program: a tool reads a file it declared, is stopped at one it did not declare, a person
  * decides, and the work goes on. Cooperative: the tool asks before it reads. Nothing here stops code that does not ask.
  *
- *     npm start                      you decide
- *     npm start -- --answer session  decides for you: once, session, permanent or deny
+ *     npm run example                      you decide
+ *     npm run example -- --answer session  decides for you: once, session, permanent or deny
  */
 import { getRandomValues } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";

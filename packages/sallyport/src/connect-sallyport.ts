@@ -1,6 +1,7 @@
 /**
  * The same API against a remote server: the runtime of this process over the client, no database. What this host
- * registers names its subjects; their rules are those that the server has for them.
+ * registers names its subjects; their rules are those that the server has for them. Its children and workers have their
+ * gate here and their answers from there; its resume actions run here, with jobs that the server lends.
  * Trusts the server at the origin. A credential of guarded code asks and never decides.
  */
 import { type Client, type PersonCredential, type RuntimeCredential, createClient } from "@sallyport/client";
@@ -13,6 +14,8 @@ import {
   SubjectRegistry,
   createRuntime,
 } from "@sallyport/runtime";
+import { ForwardingGate } from "@sallyport/service";
+import { RemoteActions } from "./remote-actions.ts";
 
 export interface RemoteSallyportOptions {
   readonly origin: string;
@@ -21,7 +24,9 @@ export interface RemoteSallyportOptions {
   readonly person?: PersonCredential | undefined;
   readonly variables?: { readonly [V in ManifestVariable]?: string | undefined } | undefined;
   readonly onRegistryEvent?: ((event: RegistryEvent) => void) | undefined;
-  readonly ports?: Pick<RuntimePorts, "resolver" | "nowMs"> | undefined;
+  readonly ports?: Pick<RuntimePorts, "resolver" | "nowMs" | "ca"> | undefined;
+  /** For the host's own log: resume actions that the server refused. Must not throw. */
+  readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
 export interface RemoteSallyport {
@@ -43,9 +48,18 @@ export function connectSallyport(options: RemoteSallyportOptions): RemoteSallypo
     apply: () => undefined,
     onEvent: onRegistryEvent,
   });
-  const { userId, organizationId, sessionKey, taskId, interactive } = credential.grant;
+  const { grant } = credential;
+  const actions: RemoteActions = new RemoteActions({
+    client,
+    grant,
+    enterResume: (caller, work) => runtime.enterResume(caller, work),
+    onFault: options.onFault ?? (() => undefined),
+  });
+  const policy = remotePolicy(client, deciding, actions);
+  const gate = new ForwardingGate({ service: policy, parseUrl: whatwgUrl });
+  const { userId, organizationId, sessionKey, taskId, interactive } = grant;
   const runtime = createRuntime({
-    policy: remotePolicy(client, deciding),
+    policy,
     registry,
     facts: {
       user: userId === null ? null : { id: userId, roles: [], accessLevel: null },
@@ -56,21 +70,32 @@ export function connectSallyport(options: RemoteSallyportOptions): RemoteSallypo
     },
     ports: {
       ...ports,
+      registerAction: (action) => actions.register(action),
+      attachChild: (socket, caller) => gate.attachChild(socket, caller),
       recordRefusal: async (caller, verb) => {
         await client[verb](caller, { requestId: "", digest: "" });
       },
     },
   });
-  const close = async (): Promise<void> => runtime.close();
+  const close = async (): Promise<void> => {
+    runtime.close();
+    gate.close();
+    await actions.close();
+  };
   return Object.freeze({ runtime, registry, sdk: runtime.sdk, client, close });
 }
 
 /** Guarded code asks with its credential; the host's own code decides as the person. */
-function remotePolicy(asking: Client, deciding: Client): AccessPolicy {
+function remotePolicy(asking: Client, deciding: Client, actions: RemoteActions): AccessPolicy {
   return {
     check: (caller, ask) => asking.check(caller, ask),
-    require: (caller, ask) => asking.require(caller, ask),
+    require: async (caller, ask) => {
+      // WHY: an action that was registered a moment ago may be named now.
+      if (ask.resumeAction !== undefined) await actions.offered();
+      return asking.require(caller, ask);
+    },
     wait: (caller, requestId, wait) => asking.wait(caller, requestId, wait),
+    state: (caller) => asking.state(caller),
     approveForSession: (caller, by, words) => deciding.approveForSession(caller, by, words),
     approvePermanently: (caller, by, words) => deciding.approvePermanently(caller, by, words),
     deny: (caller, by, words) => deciding.deny(caller, by, words),

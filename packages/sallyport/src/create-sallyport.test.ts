@@ -87,7 +87,7 @@ describe("createSallyport", () => {
     await expect(createSallyport({ dataFolder })).rejects.toMatchObject({ code: "store_owned" });
   });
 
-  it.each(["masking.key", "checkpoint.pem", "key-ring.json"])(
+  it.each(["masking.key", "checkpoint.pem", "runtime-credentials.pem", "key-ring.json"])(
     "does not use %s where others could read it, nor replaces it where it is broken",
     async (name) => {
       await open();
@@ -128,6 +128,44 @@ describe("self-approval is refused", () => {
         );
         expect((await check(sallyport, access)).code).toBe("denied_rule");
       }
+  });
+
+  it("through the sockets by which the host is administered, whatever a person approved", async () => {
+    const elsewhere = join(folder, "admin-elsewhere.sock");
+    const sallyport = await open({ adminSockets: [elsewhere] });
+    const places = [join(dataFolder, "admin.sock"), join(dataFolder, "run.sock"), elsewhere];
+    const whose = { subjectType: "module", subjectName: "demo" } as const;
+    for (const place of places) {
+      const socket = { resourceType: "network", operation: "connect", target: `unix:${place}` } as const;
+      await sallyport.runtime.runAsHost(ADMIN, () =>
+        sallyport.sdk.access.approvePermanently({ ...socket, ...whose }),
+      );
+      expect((await check(sallyport, socket)).code).toBe("denied_rule");
+      const file = { resourceType: "filesystem", operation: "modify", target: place } as const;
+      expect((await check(sallyport, file)).code).toBe("denied_rule");
+    }
+  });
+
+  it("by a call to its own server, which is not even dialled", async () => {
+    const { createServer: listenOn } = await import("node:net");
+    const dialled: unknown[] = [];
+    const listener = listenOn((socket) => dialled.push(socket.remotePort));
+    const port = await new Promise<number>((resolve) =>
+      listener.listen(0, "127.0.0.1", () => resolve((listener.address() as { readonly port: number }).port)),
+    );
+    const sallyport = await open({ apiPorts: [port] });
+    const url = `http://127.0.0.1:${port}/v1/decisions/approve_permanently`;
+    const whose = { subjectType: "module", subjectName: "demo" } as const;
+    const words = { resourceType: "network", operation: "send", target: url } as const;
+    await sallyport.runtime.runAsHost(ADMIN, () =>
+      sallyport.sdk.access.approvePermanently({ ...words, ...whose }),
+    );
+    const call = sallyport.runtime.run(DEMO, MEMBER, (sdk) =>
+      sdk.http.fetch(url, { method: "POST", body: "{}" }),
+    );
+    await expect(call).rejects.toMatchObject({ check: { code: "denied_rule" } });
+    expect(dialled).toEqual([]);
+    listener.close();
   });
 
   it("through the data folder, also by way of a link and of the folder above it", async () => {

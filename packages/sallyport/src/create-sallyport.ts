@@ -2,7 +2,7 @@
  * Embedded use in one call: a store in a data folder, the service on it, the registry and the runtime over both.
  * Trusts the host that calls it; the data folder is closed to every subject by built-in denies.
  */
-import { randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { type ManifestVariable, type Subject, whatwgUrl } from "@sallyport/contract";
 import {
   type RegistryEvent,
@@ -13,8 +13,10 @@ import {
   createRuntime,
 } from "@sallyport/runtime";
 import { AccessService, type AccessServiceOptions, ActionRegistry, checkpointFile } from "@sallyport/service";
+import type { AccessStore } from "@sallyport/store";
 import { openSqliteStore } from "@sallyport/store/sqlite";
-import { type DataFolder, openDataFolder } from "./data-folder.ts";
+import { type DataFolder, adminSocketOf, openDataFolder, runSocketOf } from "./data-folder.ts";
+import { type ServerParts, serverParts } from "./server-parts.ts";
 
 /** What the host may decide about the service. */
 type ServiceChoices = Pick<
@@ -35,15 +37,28 @@ type ServiceChoices = Pick<
 export interface SallyportOptions extends ServiceChoices {
   /** Made where it does not exist; its owner's alone. */
   readonly dataFolder: string;
+  /**
+   * PostgreSQL in place of SQLite, for any number of nodes. The data folders of all of them hold the same secrets: copy
+   * the first one's key files before the others start.
+   */
+  readonly shared?: SharedStore | undefined;
   /** The folders behind `${workspace}`, `${data}`, `${tmp}` and `${home}`. */
   readonly variables?: { readonly [V in ManifestVariable]?: string | undefined } | undefined;
   /** Ports on which the host serves Sallyport's API; closed to every subject. */
   readonly apiPorts?: readonly number[] | undefined;
+  /** Unix sockets on which the host is administered, by real path; closed to every subject. */
+  readonly adminSockets?: readonly string[] | undefined;
   readonly installerHosts?: readonly string[] | undefined;
   readonly onRegistryEvent?: ((event: RegistryEvent) => void) | undefined;
-  readonly ports?: Pick<RuntimePorts, "resolver" | "nowMs"> | undefined;
+  readonly ports?: Pick<RuntimePorts, "resolver" | "nowMs" | "ca"> | undefined;
   /** Where signed checkpoints go; a file in the data folder unless said. */
   readonly checkpointFile?: string | undefined;
+}
+
+export interface SharedStore {
+  readonly postgresUrl: string;
+  /** Names this node in the log; one of its own for every start unless said. */
+  readonly nodeId?: string | undefined;
 }
 
 export interface Sallyport {
@@ -53,12 +68,14 @@ export interface Sallyport {
   readonly sdk: Sdk;
   /** For the host: rules, modes, lists, the audit trail. */
   readonly service: AccessService;
+  /** What `createServer` needs of this host; see `server-parts.ts`. */
+  serverParts(): ServerParts;
   close(): Promise<void>;
 }
 
 export async function createSallyport(options: SallyportOptions): Promise<Sallyport> {
   const data = await openDataFolder(options.dataFolder);
-  const store = await openSqliteStore({ path: data.storeFile });
+  const store = await openStore(options, data);
   try {
     const actions = new ActionRegistry((subject) => moduleNameOf(registry, subject));
     const service = new AccessService({
@@ -99,7 +116,14 @@ export async function createSallyport(options: SallyportOptions): Promise<Sallyp
         await store.close();
       }
     };
-    return Object.freeze({ runtime, registry, sdk: runtime.sdk, service, close });
+    return Object.freeze<Sallyport>({
+      runtime,
+      registry,
+      sdk: runtime.sdk,
+      service,
+      serverParts: () => serverParts({ service, registry, store, data }),
+      close,
+    });
   } catch (error) {
     await store.close();
     throw error;
@@ -108,17 +132,30 @@ export async function createSallyport(options: SallyportOptions): Promise<Sallyp
 
 const SEED_END = 2 ** 32;
 
+async function openStore({ shared }: SallyportOptions, { storeFile }: DataFolder): Promise<AccessStore> {
+  if (shared === undefined) return openSqliteStore({ path: storeFile });
+  // WHY: a host on SQLite does not load the driver of PostgreSQL.
+  const { openPostgresStore } = await import("@sallyport/store/postgres");
+  return openPostgresStore({ url: shared.postgresUrl });
+}
+
 function serviceOptions(options: SallyportOptions, data: DataFolder) {
-  const { dataFolder: _folder, variables: _variables, apiPorts = [], ...choices } = options;
-  const { installerHosts: _hosts, onRegistryEvent: _event, ports: _ports, ...service } = choices;
+  const { dataFolder: _folder, variables: _variables, ...choices } = options;
+  const { installerHosts: _hosts, onRegistryEvent: _event, ports: _ports, ...rest } = choices;
+  const { apiPorts = [], adminSockets: sockets = [], shared, ...service } = rest;
   return {
     ...service,
-    nodeId: "embedded",
+    nodeId: shared === undefined ? "embedded" : (shared.nodeId ?? `node-${randomUUID()}`),
     seed: [randomInt(SEED_END), randomInt(SEED_END)] as const,
     parseUrl: whatwgUrl,
     keyRing: () => data.keyRing,
     maskingKey: data.maskingKey,
-    ownPlaces: { folders: [data.folder], sockets: [], apiPorts, apiHosts: [] },
+    ownPlaces: {
+      folders: [data.folder],
+      sockets: [adminSocketOf(data.folder), runSocketOf(data.folder), ...sockets],
+      apiPorts,
+      apiHosts: [],
+    },
     checkpoints: {
       signer: data.signer,
       exportTo: checkpointFile(options.checkpointFile ?? data.checkpointFile),

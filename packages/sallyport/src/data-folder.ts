@@ -1,8 +1,15 @@
 /**
- * The data folder of an embedded Sallyport: store, key ring, masking key, signing key, checkpoints. Its owner alone may
+ * The data folder of an embedded Sallyport: store, key ring, masking key, signing keys, checkpoints. Its owner alone may
  * read it. What is missing is made once and then kept; what is broken is an error, never replaced.
  */
-import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
+import {
+  type KeyObject,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+} from "node:crypto";
 import { realpathSync } from "node:fs";
 import { chmod, constants, mkdir, open, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,7 +31,13 @@ export interface DataFolder {
   readonly keyRing: KeyRing;
   readonly maskingKey: Uint8Array;
   readonly signer: CheckpointSigner;
+  /** Signs the credentials of remote hosts. */
+  readonly credentialKey: { readonly id: string; readonly privateKey: KeyObject };
 }
+
+/** Where the owner of a data folder is administered, and where it hands gates to programs that are run. */
+export const adminSocketOf = (folder: string): string => join(folder, "admin.sock");
+export const runSocketOf = (folder: string): string => join(folder, "run.sock");
 
 const OWNER_FOLDER = 0o700;
 const OWNER_FILE = 0o600;
@@ -39,18 +52,28 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
   const maskingKey = Buffer.from(masking, "hex");
   if (maskingKey.length !== MASKING_BYTES)
     throw new Error("the masking key in the data folder is broken: restore it from a backup");
-  const pem = await secretFile(folder, "checkpoint.pem", () => {
-    const { privateKey } = generateKeyPairSync("ed25519");
-    return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
-  });
+  const checkpoints = createPrivateKey(await secretFile(folder, "checkpoint.pem", newKeyPem));
+  const credentials = createPrivateKey(await secretFile(folder, "runtime-credentials.pem", newKeyPem));
   return Object.freeze({
     folder,
     storeFile: join(folder, "store.db"),
     checkpointFile: join(folder, "checkpoints.jsonl"),
     keyRing: await ringIn(folder),
     maskingKey,
-    signer: signerOf(createPrivateKey(pem)),
+    signer: signerOf(checkpoints),
+    credentialKey: Object.freeze({ id: keyId(credentials), privateKey: credentials }),
   });
+}
+
+function newKeyPem(): string {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+}
+
+/** Names a key by its public part. */
+function keyId(privateKey: KeyObject): string {
+  const bytes = createPublicKey(privateKey).export({ type: "spki", format: "der" });
+  return createHash("sha256").update(bytes).digest("base64url");
 }
 
 async function ringIn(folder: string): Promise<KeyRing> {

@@ -10,7 +10,15 @@ export {
   network,
   systemDependency,
 } from "@sallyport/contract";
+export {
+  type HolderKey,
+  type RuntimeCredential,
+  generateHolderKey,
+  runtimeCredential,
+} from "@sallyport/client";
+export type { IssuedCredential } from "@sallyport/contract/remote";
 export { SubjectRefusedError } from "@sallyport/runtime";
 export type { AccessResult, RunOptions, Runtime, Sdk } from "@sallyport/runtime";
 export { type RemoteSallyport, type RemoteSallyportOptions, connectSallyport } from "./connect-sallyport.ts";
 export { type Sallyport, type SallyportOptions, createSallyport } from "./create-sallyport.ts";
+export type { ServerParts } from "./server-parts.ts";

@@ -28,7 +28,7 @@ afterEach(() => fixture.close());
 const receive = (target: string) => ({ resourceType: "network", operation: "receive", target }) as const;
 const codeOf = async (target: string) =>
   (await fixture.sdk.access.checkExternalAccess({ ...receive(target), registerRequest: false })).code;
-const active = () => fixture.sdk.permission.state()?.subjectChain.at(-1)?.subject.name;
+const active = () => fixture.sdk.permission.facts()?.subjectChain.at(-1)?.subject.name;
 
 describe("a frame", () => {
   it("keeps what is synchronous synchronous, and lets results and exceptions pass", () => {

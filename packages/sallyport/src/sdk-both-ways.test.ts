@@ -205,14 +205,15 @@ describe.each([
     const { sdk, runtime } = way;
     const answer = await check(UNKNOWN);
     const seen = asTool(() => ({
-      state: sdk.permission.state(),
+      facts: sdk.permission.facts(),
       own: sdk.permission.decision(answer.decision.id),
     }));
     expect(seen.own).toEqual(answer.decision);
-    expect(seen.state?.subjectChain.map(({ subject }) => ({ ...subject }))).toEqual([TOOL]);
-    expect(JSON.stringify(seen.state)).not.toContain("sess-21");
+    expect(seen.facts?.subjectChain.map(({ subject }) => ({ ...subject }))).toEqual([TOOL]);
+    expect(JSON.stringify(seen.facts)).not.toContain("sess-21");
     expect(runtime.run(DEMO, MEMBER, () => sdk.permission.decision(answer.decision.id))).toBeUndefined();
-    expect(sdk.permission.state()).toBeUndefined();
+    expect(sdk.permission.facts()).toBeUndefined();
+    expect(await sdk.permission.state()).toBeUndefined();
     expect(asTool(() => sdk.sandbox.profile())).toBeNull();
   });
 });

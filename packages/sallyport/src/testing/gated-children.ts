@@ -15,7 +15,8 @@ export interface GatedPrograms {
   remove(): void;
 }
 
-export async function buildPrograms(): Promise<GatedPrograms> {
+/** @param entry a program of this folder */
+export async function buildPrograms(entry = "gated-program.ts"): Promise<GatedPrograms> {
   const { buildRealm, bundleProgram } = (await import(tools)) as {
     readonly buildRealm: (places: { output: string }) => Promise<string>;
     readonly bundleProgram: (entry: string, output: string) => Promise<void>;
@@ -24,7 +25,7 @@ export async function buildPrograms(): Promise<GatedPrograms> {
   const realmFile = join(folder, "realm-script.js");
   const program = join(folder, "program.mjs");
   await buildRealm({ output: realmFile });
-  await bundleProgram(fileURLToPath(new URL("gated-program.ts", import.meta.url)), program);
+  await bundleProgram(fileURLToPath(new URL(entry, import.meta.url)), program);
   return {
     program,
     realmFile,

@@ -9,6 +9,10 @@ import { connectRuntime } from "../child.ts";
 export interface GatedTask {
   /** Targets to receive from, without a request. */
   readonly targets?: readonly string[];
+  /** Sockets to connect to, without a request. */
+  readonly connects?: readonly string[];
+  /** Asks to send there, and does not wait. */
+  readonly sends?: string;
   /** A subject that the program claims to be for all of it. */
   readonly claim?: { readonly type: "module"; readonly name: string };
   /** Tries to decide for itself. */
@@ -45,6 +49,12 @@ async function work(
     const access = sdk.access.network.receive(target);
     codes.push((await sdk.access.checkExternalAccess(access, { registerRequest: false })).code);
   }
+  for (const target of task.connects ?? []) {
+    const access = sdk.access.network.connect(target);
+    codes.push((await sdk.access.checkExternalAccess(access, { registerRequest: false })).code);
+  }
+  if (task.sends !== undefined)
+    codes.push((await sdk.access.checkExternalAccess(sdk.access.network.send(task.sends))).code);
   if (task.waitsFor !== undefined) {
     const access = sdk.access.network.receive(task.waitsFor);
     codes.push((await sdk.access.checkExternalAccess(access, { wait: { timeoutMs: 60_000 } })).code);

@@ -1,13 +1,13 @@
 /** An embedded Sallyport in a folder of its own with a few subjects, and the same one reached over HTTP. */
-import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generateHolderKey, runtimeCredential } from "@sallyport/client";
-import { type CallerContext, whatwgUrl } from "@sallyport/contract";
+import { type RuntimeCredential, generateHolderKey, runtimeCredential } from "@sallyport/client";
+import type { CallerContext } from "@sallyport/contract";
 import type { Registered, RegistryRefusal, RunOptions, Runtime, Sdk } from "@sallyport/runtime";
 import { createServer } from "@sallyport/server";
-import { connectSallyport } from "../connect-sallyport.ts";
+import { type RemoteSallyport, type RemoteSallyportOptions, connectSallyport } from "../connect-sallyport.ts";
 import { type Sallyport, type SallyportOptions, createSallyport } from "../create-sallyport.ts";
 
 export const entry = (resource_type: string, operation: string, target: string) => ({
@@ -146,45 +146,65 @@ export async function embeddedWay(): Promise<Way> {
   return { fixture, runtime: fixture.runtime, sdk: fixture.sdk, close: () => fixture.close() };
 }
 
-/** The same service through a server on a free port, with a credential for `MEMBER`. */
-export async function remoteWay(): Promise<Way> {
-  const fixture = await openFixture();
-  const { registry, service } = fixture;
+/** A server on a free port over an embedded Sallyport, and credentials of remote hosts. */
+export interface ServedFixture {
+  readonly fixture: Fixture;
+  readonly origin: string;
+  /** For `MEMBER` as the demo and bank modules, the tool and the agent, unless said. */
+  credential(changes?: object): Promise<RuntimeCredential>;
+  /** A remote host with its own registry of the same subjects. */
+  connect(changes?: object, options?: Pick<RemoteSallyportOptions, "onFault">): Promise<RemoteSallyport>;
+  revoke(credential: RuntimeCredential): Promise<void>;
+  /** The server is gone; the service behind it is not. */
+  stopServing(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function serveFixture(changes: Partial<SallyportOptions> = {}): Promise<ServedFixture> {
+  const fixture = await openFixture(changes);
   const signedIn = randomUUID();
   const server = createServer({
-    service,
-    parseUrl: whatwgUrl,
-    frameOf: (subject, phase) => {
-      const entered = registry.enter(subject, { phase });
-      if (!entered.ok) return null;
-      entered.leave();
-      return entered.frame;
-    },
+    ...fixture.serverParts(),
     authenticate: async ({ headers }) => (headers.get("x-signed-in") === signedIn ? adminCaller() : null),
-    credentials: {
-      signingKey: { id: "key-1", privateKey: generateKeyPairSync("ed25519").privateKey },
-      newId: randomUUID,
-    },
   });
   const listening = await server.listen();
-  const key = await generateHolderKey();
-  const subjects = [DEMO, BANK, TOOL, AGENT].map((subject) => ({ subject, phase: "runtime" }));
-  const grant = { subjects, userId: 21, organizationId: 7, sessionKey: "sess-21", taskId: null };
-  const issued = await server.credentials.issue({ ...grant, interactive: true } as never, key.thumbprint);
-  const remote = connectSallyport({
-    origin: listening.origin,
-    credential: runtimeCredential(issued, key),
-    person: { kind: "person", headers: () => ({ "x-signed-in": signedIn }) },
-  });
-  registerSubjects(remote.registry, fixture.folder);
+  const { origin } = listening;
+  const hosts: RemoteSallyport[] = [];
+  const credential = async (granted: object = {}): Promise<RuntimeCredential> => {
+    const key = await generateHolderKey();
+    const subjects = [DEMO, BANK, TOOL, AGENT].map((subject) => ({ subject, phase: "runtime" }));
+    const grant = { subjects, userId: 21, organizationId: 7, sessionKey: "sess-21", taskId: null };
+    const words = { ...grant, interactive: true, ...granted } as never;
+    return runtimeCredential(await server.credentials.issue(words, key.thumbprint), key);
+  };
   return {
     fixture,
-    runtime: remote.runtime,
-    sdk: remote.sdk,
+    origin,
+    credential,
+    connect: async (granted, options) => {
+      const remote = connectSallyport({
+        ...options,
+        origin,
+        credential: await credential(granted),
+        person: { kind: "person", headers: () => ({ "x-signed-in": signedIn }) },
+      });
+      registerSubjects(remote.registry, fixture.folder);
+      hosts.push(remote);
+      return remote;
+    },
+    revoke: ({ issued }) => server.credentials.revoke(issued.credentialId),
+    stopServing: () => listening.close(),
     close: async () => {
-      await remote.close();
+      for (const host of hosts) await host.close();
       await listening.close();
       await fixture.close();
     },
   };
+}
+
+/** The same service through a server on a free port, with a credential for `MEMBER`. */
+export async function remoteWay(): Promise<Way> {
+  const served = await serveFixture();
+  const { runtime, sdk } = await served.connect();
+  return { fixture: served.fixture, runtime, sdk, close: () => served.close() };
 }

@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+/** The command `sallyport`. Reads the arguments of the process, runs one command, ends with its exit code. */
+import { ERROR_CODES, type ErrorCode } from "@sallyport/contract";
+import { CliFault, refusedBy } from "./cli-fault.ts";
+import { type CommandLine, reportFault } from "./command-line.ts";
+import { withOwner } from "./owner-link.ts";
+import { buildProgram, usageExit } from "./program.ts";
+import { Terminal } from "./terminal.ts";
+
+const { argv, env, stdin, stdout, stderr } = process;
+const terminal = new Terminal({ stdin, stdout, stderr }, env);
+const ending = new AbortController();
+const cli: CommandLine = {
+  terminal,
+  env,
+  cwd: process.cwd(),
+  ending: ending.signal,
+  withOwner: (options, work) => withOwner(cli, options, work),
+};
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort());
+// WHY: a reader that goes away, such as `head`, is no fault.
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+});
+
+// WHY: a command waits for things that keep no process alive by themselves, such as the lease of a node.
+const working = setInterval(() => undefined, 60_000);
+try {
+  await buildProgram(cli).parseAsync(argv);
+} catch (error) {
+  const usage = usageExit(error);
+  const isJson = argv.includes("--json") && argv[2] !== "run";
+  process.exitCode = usage ?? reportFault(terminal, faultOf(error), isJson);
+} finally {
+  clearInterval(working);
+}
+
+/** An error that carries a code of the project ends as that code does. */
+function faultOf(error: unknown): unknown {
+  const code: unknown =
+    error instanceof CliFault ? undefined : (error as { readonly code?: unknown } | null)?.code;
+  if (!(error instanceof Error) || typeof code !== "string" || !Object.hasOwn(ERROR_CODES, code))
+    return error;
+  return refusedBy(code as ErrorCode, error.message);
+}

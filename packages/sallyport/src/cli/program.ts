@@ -1,0 +1,62 @@
+/** Every command in one tree, and how the command line itself fails. */
+import { Command, CommanderError } from "commander";
+import { addAdminCommands } from "./admin-commands.ts";
+import { addAuditCommands } from "./audit-commands.ts";
+import { addCheckCommand } from "./check-commands.ts";
+import type { CommandLine } from "./command-line.ts";
+import { addCompletionCommands } from "./completion.ts";
+import { addDecideCommands } from "./decide-commands.ts";
+import { addDoctorCommand } from "./doctor.ts";
+import { addGrantCommands } from "./grant-commands.ts";
+import { addManifestCommands } from "./manifest/manifest-commands.ts";
+import { addPolicyCommands } from "./policy-commands.ts";
+import { addPolicyFileCommands } from "./policy-file.ts";
+import { printable } from "./printable.ts";
+import { addRequestCommands } from "./request-commands.ts";
+import { addRunCommand } from "./run-command.ts";
+import { addUpCommand } from "./up-command.ts";
+import { VERSION } from "./version.ts";
+
+export function buildProgram(cli: CommandLine): Command {
+  const { terminal } = cli;
+  const program = new Command("sallyport")
+    .description("Run code that nobody fully trusts inside a declared boundary; decide what lies outside.")
+    .version(VERSION)
+    .enablePositionalOptions()
+    .showHelpAfterError("(`--help` says how it is used)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.streams.stdout.write(text),
+      // INVARIANT: a wrong argument is shown in the message, and is foreign text like any other.
+      writeErr: (text) => terminal.streams.stderr.write(text.split("\n").map(printable).join("\n")),
+    });
+  addUpCommand(program, cli);
+  addRunCommand(program, cli);
+  addRequestCommands(program, cli);
+  addDecideCommands(program, cli);
+  addGrantCommands(program, cli);
+  addCheckCommand(program, cli);
+  addManifestCommands(program, cli);
+  addAuditCommands(program, cli);
+  addPolicyCommands(program, cli);
+  addPolicyFileCommands(program, cli);
+  addAdminCommands(program, cli);
+  addDoctorCommand(program, cli);
+  addCompletionCommands(program, cli);
+  inherit(program);
+  return program;
+}
+
+/** Commands made by `command()` copy the settings of their parent only when they are made. */
+function inherit(parent: Command): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent);
+    inherit(command);
+  }
+}
+
+/** The exit code where the command line itself was wrong, or only asked for help. */
+export function usageExit(error: unknown): number | undefined {
+  if (!(error instanceof CommanderError)) return undefined;
+  return error.exitCode === 0 ? 0 : 2;
+}
