@@ -6,6 +6,9 @@ import { defineConfig } from "vitest/config";
 /** Pure packages touch no globals, so their test files can share a process. */
 const PURE = new Set(["contract", "policy"]);
 
+/** A browser is the same on every Node: these run once, on the Node of the run. */
+const BROWSER = "tests/browser/**/*.test.ts";
+
 const root = fileURLToPath(new URL(".", import.meta.url));
 const packages = readdirSync(`${root}packages`).filter((name) =>
   existsSync(`${root}packages/${name}/package.json`),
@@ -14,14 +17,14 @@ const packages = readdirSync(`${root}packages`).filter((name) =>
 /** Packages are tested from source: the `source` condition of their exports comes first. */
 const conditions = ["source", "module", "node", "development|production"];
 
-const project = (name: string, include: readonly string[]) => ({
+const project = (name: string, include: readonly string[], exclude: readonly string[] = []) => ({
   root,
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     name,
     include: [...include],
-    exclude: ["**/node_modules/**", "**/dist/**"],
+    exclude: ["**/node_modules/**", "**/dist/**", ...exclude],
     pool: "forks" as const,
     isolate: !PURE.has(name),
     testTimeout: 120_000,
@@ -35,7 +38,8 @@ export default defineConfig({
   test: {
     projects: [
       ...packages.map((name) => project(name, [`packages/${name}/src/**/*.test.ts`])),
-      project("tests", ["tests/**/*.test.ts"]),
+      project("tests", ["tests/**/*.test.ts"], [BROWSER]),
+      project("browser", [BROWSER]),
     ],
   },
 });

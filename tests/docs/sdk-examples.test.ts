@@ -12,10 +12,14 @@ import {
   type Sdk,
   createSallyport,
 } from "sallyport";
+import { requestRecordWire } from "@sallyport/contract";
+import { createServer } from "@sallyport/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as checks from "../../docs/examples/check-access.ts";
 import * as decisions from "../../docs/examples/decide-access.ts";
 import { PATTERNS, reports, system, whisper } from "../../docs/examples/manifests.ts";
+import * as facts from "../../docs/examples/permission-facts.ts";
+import { registerImport, startRemoteHost } from "../../docs/examples/remote-host.ts";
 import * as resume from "../../docs/examples/resume-download.ts";
 
 const SYSTEM = { type: "module", name: "system" } as const;
@@ -185,6 +189,70 @@ describe("resuming", () => {
     expect(await as(SYSTEM, (sdk) => resume.downloadModel(sdk, url, context))).toEqual({
       status: "downloaded",
     });
+  });
+});
+
+describe("a request", () => {
+  it("is kept in the wire form of seed 000, with its context sealed", async () => {
+    sallyport.runtime.registerAction("system", "system.resume_import", () => undefined);
+    expect((await as(SYSTEM, resume.importCustomers)).code).toBe("approval_required");
+    const [request] = await pending();
+    if (request === undefined) throw new Error("there is no request");
+    expect(requestRecordWire.format(request)).toMatchObject({
+      subject: { type: "module", name: "system" },
+      resource: { type: "filesystem", operation: "read", target: "/mnt/imports/customer.csv" },
+      origin: { user_id: 21, session_key: "sess-21", task_id: "task-123" },
+      resume: { action: "system.resume_import", context: "encrypted" },
+    });
+  });
+
+  it("is not made where access is allowed already", async () => {
+    sallyport.runtime.registerAction("system", "system.resume_model_materialization", () => undefined);
+    const target = "https://example.com/model.bin";
+    const words = { resourceType: "network", operation: "receive", target } as const;
+    await asSuper((sdk) =>
+      sdk.access.approvePermanently({ ...words, subjectType: "module", subjectName: "system" }),
+    );
+    const access = await as(SYSTEM, resume.materializeModel);
+    expect([access.allowed, access.code, await pending()]).toEqual([true, "allowed_permanent", []]);
+  });
+});
+
+describe("facts", () => {
+  it("say who acts, in which mode and behind which boundary", async () => {
+    expect(await as(SYSTEM, facts.describeMyself)).toBe(
+      "module:system in mode default, a person can be asked, no sandbox",
+    );
+    expect(await facts.describeMyself(sallyport.sdk)).toBe("nobody acts");
+  });
+
+  it("say why something was decided", async () => {
+    expect(await as(SYSTEM, facts.explainFeed)).toContain("asked by ");
+  });
+});
+
+describe("a host on another machine", () => {
+  it("asks, waits for nobody, and goes on after an approval, without a database", async () => {
+    const server = createServer({ ...sallyport.serverParts(), authenticate: async () => null });
+    const listening = await server.listen();
+    const subjects = [{ subject: SYSTEM, phase: "runtime" }];
+    const grant = { subjects, userId: 21, organizationId: null, sessionKey: "sess-21", taskId: null };
+    const words = { ...grant, interactive: true } as never;
+    const host = await startRemoteHost(listening.origin, (thumbprint) =>
+      server.credentials.issue(words, thumbprint),
+    );
+    const manifest = { name: "system", access: [] };
+    host.registry.registerModule({ root: join(folder, "system"), manifest });
+    const run = <R>(fn: (sdk: Sdk) => R): R => host.runtime.run(SYSTEM, { taskId: "task-123" }, fn);
+    expect((await run(checks.mayReceiveModel)).code).toBe("allowed_sandbox");
+    const imported = new Promise((resolve) => run((sdk) => registerImport(sdk, resolve)));
+    expect((await run(resume.importCustomers)).code).toBe("approval_required");
+    const [request] = await pending();
+    const by = { requestId: request?.id ?? "", digest: request?.digest ?? "" };
+    expect(await asSuper((sdk) => sdk.access.approveForSession(by))).toMatchObject({ ok: true, jobs: 1 });
+    expect(await imported).toBe("/mnt/imports/customer.csv");
+    await host.close();
+    await listening.close();
   });
 });
 

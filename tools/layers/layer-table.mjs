@@ -24,6 +24,9 @@ export const MAY_IMPORT = Object.freeze({ ...LAYERS, sallyport: Object.keys(LAYE
 /** Packages that may use only these names from npm; every other package uses what its package.json declares. */
 export const ONLY_FROM_NPM = Object.freeze({ contract: ["zod", "ipaddr.js"], policy: [] });
 
+/** Packages that are shipped as one bundle: what they import is built in, so it may be a dependency for development. */
+export const BUNDLED = Object.freeze(["console"]);
+
 /** Packages without I/O: no Node built-ins. */
 export const PURE = Object.freeze(["contract", "policy"]);
 

@@ -2,6 +2,7 @@
 /** Purpose: the layer rules. Pure: imports and manifests in, violations out. */
 import { posix } from "node:path";
 import {
+  BUNDLED,
   ENGINES,
   MAY_IMPORT,
   ONLY_FROM_NPM,
@@ -165,7 +166,8 @@ function judgeNpmImport(specifier, own, isTest) {
 }
 
 /** @param {string} name @param {Package} own @param {boolean} isTest */
-const isDeclared = (name, own, isTest) => (isTest ? own.declaredForTests : own.declared).has(name);
+const isDeclared = (name, own, isTest) =>
+  (isTest || BUNDLED.includes(own.folder) ? own.declaredForTests : own.declared).has(name);
 
 /** @param {string} name @param {Package} own @returns {[rule: string, message: string]} */
 const undeclared = (name, own) => [

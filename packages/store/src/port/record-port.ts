@@ -1,10 +1,17 @@
 /**
- * What the server of persons keeps beside the policy: accounts, sign-in links, sign-ins, notifications that are to be
- * delivered. The store keeps a body and a moment when it is due; what either means is the server's to say.
+ * What a server keeps beside the policy: accounts, sign-in links, sign-ins, notifications that are to be delivered, and of
+ * remote hosts the proofs that were used and the credentials that were taken back. The store keeps a body and a moment when it is due; what either means is the server's to say.
  */
 import type { Json, Page, PageRequest } from "./vocabulary.ts";
 
-export const RECORD_KINDS = ["account", "sign_in_link", "sign_in", "delivery"] as const;
+export const RECORD_KINDS = [
+  "account",
+  "sign_in_link",
+  "sign_in",
+  "delivery",
+  "spent_proof",
+  "revoked_credential",
+] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 export interface RecordRow {

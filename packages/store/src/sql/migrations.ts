@@ -268,7 +268,10 @@ const THIRD: readonly ((kind: EngineKind) => string)[] = [
       due_ms: "integer?",
       version: "integer",
     },
-    [primaryKey("kind", "id"), oneOf("kind", "account", "sign_in_link", "sign_in", "delivery")],
+    [
+      primaryKey("kind", "id"),
+      oneOf("kind", "account", "sign_in_link", "sign_in", "delivery", "spent_proof", "revoked_credential"),
+    ],
   ),
   index("server_record_due", "server_record", ["kind", "due_ms"], "due_ms is not null"),
   index("server_record_by_time", "server_record", ["kind", "created_ms", "id"]),

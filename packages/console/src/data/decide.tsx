@@ -1,0 +1,181 @@
+/**
+ * A person's decision on its way: gone from the list at once, back again where the server says no, and undone where the
+ * person asks in time. What was shown is what is sent: the digest of the card, never a newer one.
+ */
+import type { Decided, Decision, Refusal } from "@sallyport/contract";
+import type { AdminDecisionKind } from "@sallyport/client/admin";
+import type { BatchAnswer, DecisionBatch, RequestView } from "@sallyport/contract/admin";
+import type { RemoteDecision } from "@sallyport/contract/remote";
+import type { ReactNode } from "react";
+import { Hostile } from "../display/hostile.tsx";
+import { pairLabel, plural } from "../display/words.ts";
+import { notify } from "../parts/notices.tsx";
+import { errorText } from "../parts/states.tsx";
+import { admin, cache } from "./admin.ts";
+import { dropRows } from "./request-pages.ts";
+
+type Words = RemoteDecision["words"];
+
+export const byRequest = ({ id, digest }: RequestView): RemoteDecision["by"] => ({
+  kind: "request",
+  requestId: id,
+  digest,
+});
+
+const DONE: Readonly<Record<AdminDecisionKind, string>> = {
+  approve_for_session: "Approved for the session",
+  approve_permanently: "Approved permanently",
+  deny: "Denied",
+  block: "Blocked by a rule",
+};
+
+const asked = ({ resource }: RequestView): string => pairLabel(resource.type, resource.operation);
+
+export async function decide(
+  request: RequestView,
+  kind: AdminDecisionKind,
+  words: Words = {},
+): Promise<boolean> {
+  dropRows(new Set([request.id]));
+  let decision: Decision;
+  try {
+    decision = await admin.decide(kind, byRequest(request), words);
+  } catch (error) {
+    notify({
+      tone: "danger",
+      text: (
+        <>
+          Not decided: <Hostile text={errorText(error)} />
+        </>
+      ),
+    });
+    await refreshRequests();
+    return false;
+  }
+  if (!decision.ok) {
+    notify({ tone: "warn", text: refusalText(decision) });
+    await refreshRequests();
+    return false;
+  }
+  dropRows(new Set(decision.settled));
+  notify({
+    tone: kind === "deny" || kind === "block" ? "neutral" : "good",
+    text: doneText(request, kind, words, decision),
+    undo: undoOf(decision),
+  });
+  await cache.invalidateQueries({ queryKey: ["request", request.id] });
+  return true;
+}
+
+function doneText(request: RequestView, kind: AdminDecisionKind, words: Words, decision: Decided): ReactNode {
+  const others = decision.settled.length - 1;
+  const once = words.maxUses === 1 && (kind === "approve_for_session" || kind === "approve_permanently");
+  return (
+    <>
+      <span className="font-medium">{once ? "Approved once" : DONE[kind]}</span>: {asked(request)} of{" "}
+      <Hostile text={request.subject.name} />
+      {others > 0 ? `, with ${plural(others, "more request")}` : ""}
+      {decision.jobs > 0 ? `; ${plural(decision.jobs, "stopped job")} goes on` : ""}
+    </>
+  );
+}
+
+export function refusalText(refusal: Pick<Refusal, "code" | "message" | "decidedBy">): ReactNode {
+  if (refusal.code === "already_decided") {
+    const who = refusal.decidedBy;
+    return (
+      <span data-already-decided>
+        Already decided{" "}
+        {who === null || who === undefined ? (
+          "elsewhere"
+        ) : (
+          <>
+            by <Hostile text={String(who)} />
+          </>
+        )}
+        : your answer changed nothing
+      </span>
+    );
+  }
+  if (refusal.code === "digest_mismatch")
+    return "The request changed while you looked at it: look again, then decide";
+  return <Hostile text={refusal.message} />;
+}
+
+function undoOf(decision: Decided): { readonly label: string; readonly run: () => void } | undefined {
+  const takeBack = takeBackOf(decision);
+  if (takeBack === undefined || decision.repeated) return undefined;
+  return {
+    label: "Undo",
+    run: () => {
+      takeBack()
+        .then((answer) =>
+          answer.ok
+            ? notify({
+                tone: "neutral",
+                text: "Taken back. It will be asked for again; what already ran stays done.",
+              })
+            : notify({
+                tone: "danger",
+                text: (
+                  <>
+                    Not undone: <Hostile text={answer.message} />
+                  </>
+                ),
+              }),
+        )
+        .catch((error: unknown) =>
+          notify({
+            tone: "danger",
+            text: (
+              <>
+                Not undone: <Hostile text={errorText(error)} />
+              </>
+            ),
+          }),
+        );
+    },
+  };
+}
+
+function takeBackOf({
+  approval,
+  denial,
+  ruleId,
+}: Decided): (() => ReturnType<typeof admin.revokeApproval>) | undefined {
+  const reason = "undone by the approver";
+  if (approval !== null) return () => admin.revokeApproval(approval.id, reason);
+  if (denial !== null) return () => admin.revokeDenial(denial.id, reason);
+  if (ruleId !== null) return () => admin.removeRule(ruleId, reason);
+  return undefined;
+}
+
+/** All or none. The answer says which item was in the way. */
+export async function decideBatch(items: DecisionBatch["items"]): Promise<BatchAnswer | null> {
+  try {
+    const answer = await admin.decideBatch(items);
+    if (answer.committed) {
+      dropRows(new Set(answer.answers.flatMap((one) => (one.ok ? one.settled : []))));
+      notify({ tone: "good", text: `${plural(items.length, "request")} decided together` });
+    }
+    await refreshRequests();
+    return answer;
+  } catch (error) {
+    notify({
+      tone: "danger",
+      text: (
+        <>
+          Nothing was decided: <Hostile text={errorText(error)} />
+        </>
+      ),
+    });
+    return null;
+  }
+}
+
+async function refreshRequests(): Promise<void> {
+  await Promise.all([
+    cache.invalidateQueries({ queryKey: ["requests"] }),
+    cache.invalidateQueries({ queryKey: ["request"] }),
+  ]);
+}

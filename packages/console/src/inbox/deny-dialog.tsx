@@ -1,0 +1,78 @@
+/** Saying no: do not ask again, or a deny rule, which beats declarations too. The reason reaches the caller. */
+import type { RequestView } from "@sallyport/contract/admin";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { Button } from "../parts/button.tsx";
+import { TextArea } from "../parts/field.tsx";
+import { Modal, ModalActions } from "../parts/modal.tsx";
+import { Sentence } from "./sentence.tsx";
+
+const TEMPLATES = [
+  "not needed for this task",
+  "use the declared location instead",
+  "ask the owner of the data first",
+] as const;
+
+export function DenyDialog({
+  request,
+  kind,
+  onClose,
+  onDeny,
+}: {
+  readonly request: RequestView;
+  readonly kind: "deny" | "block";
+  readonly onClose: () => void;
+  readonly onDeny: (reason: string) => void;
+}): ReactNode {
+  const [reason, setReason] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onDeny(reason.trim());
+  };
+  const isBlock = kind === "block";
+  return (
+    <Modal open onClose={onClose} first={field} title={isBlock ? "Block by a rule" : "Deny"}>
+      <form onSubmit={submit}>
+        <p className="text-sm">
+          <Sentence request={request} />
+        </p>
+        <p className="mt-2 mb-4 text-sm text-ink-2">
+          {isBlock
+            ? "Writes a deny rule for this subject and target. It beats declarations and approvals, and stays until it is removed under Rules."
+            : "Records a denial: it holds in every session, and the subject is not asked about again. Approvals of the same are removed."}
+        </p>
+        <TextArea
+          ref={field}
+          label="Reason (the caller is told)"
+          value={reason}
+          maxLength={500}
+          onChange={(event) => setReason(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.shiftKey) submit(event);
+          }}
+        />
+        <div className="mt-2 flex flex-wrap gap-1.5">
+          {TEMPLATES.map((template) => (
+            <button
+              key={template}
+              type="button"
+              className="rounded-full border border-line px-2.5 py-0.5 text-xs text-ink-2 hover:bg-sunken"
+              onClick={() => {
+                setReason(template);
+                field.current?.focus();
+              }}
+            >
+              {template}
+            </button>
+          ))}
+        </div>
+        <ModalActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="danger">
+            {isBlock ? "Block" : "Deny"}
+          </Button>
+        </ModalActions>
+      </form>
+    </Modal>
+  );
+}

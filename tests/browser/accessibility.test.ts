@@ -1,0 +1,132 @@
+/** WCAG 2.2 AA by axe on every page, in both colour schemes and at phone width; and that axe would have seen a fault. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { axeSource } from "../../tools/browser.mjs";
+import { type Asked, type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
+import type { Page } from "./browser-page.ts";
+
+const PAGES = [
+  "/",
+  "/grants",
+  "/denials",
+  "/rules",
+  "/manifests",
+  "/audit",
+  "/jobs",
+  "/sessions",
+  "/sandbox",
+];
+const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
+const RULES = `{ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }`;
+
+let fixture: ConsoleFixture;
+let axe: string;
+let openId = "";
+const file = (operation: string, target: string): Asked => ({
+  resourceType: "filesystem",
+  operation,
+  target,
+});
+
+beforeAll(async () => {
+  [fixture, axe] = await Promise.all([openConsole(), axeSource()]);
+  const { runtime, service } = fixture.sallyport;
+  runtime.registerAction("demo", "demo.fails", () => {
+    throw new Error("the database is away");
+  });
+  const decide = async (id: string, kind: "approveForSession" | "approvePermanently" | "deny" | "block") => {
+    const record = await service.list.request(PERSON, id);
+    await service[kind](PERSON, { requestId: id, digest: record?.digest ?? "" }, { reason: "as agreed" });
+  };
+  await decide(
+    await fixture.ask(file("read", "/srv/a"), { resumeAction: "demo.fails" }),
+    "approveForSession",
+  );
+  await decide(await fixture.ask(file("read", "/srv/b")), "approvePermanently");
+  await decide(await fixture.ask(file("read", "/srv/c")), "deny");
+  await decide(await fixture.ask(file("read", "/srv/d")), "block");
+  await service.executor.runDue();
+  await fixture.ask(file("modify", "/srv/e\u202e"));
+  await fixture.ask({ resourceType: "network", operation: "send", target: "https://xn--pypal-4ve.com/a" });
+  openId = await fixture.ask(file("delete", `/srv/${"deep/".repeat(80)}end.txt`));
+});
+afterAll(async () => {
+  expect(fixture.faults).toEqual([]);
+  await fixture.close();
+});
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+async function faultsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate<readonly Violation[]>(
+    `axe.run(${RULES}).then(({ violations }) => violations)`,
+  );
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}
+
+const settled = async (page: Page, path: string): Promise<void> => {
+  await page.goto(fixture.origin + path);
+  await page.locator(path.includes("?id=") ? "[data-card]" : "h1").waitFor();
+  await page.locator('[role="status"][aria-label^="Loading"]').first().waitFor({ state: "detached" });
+};
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate<number>("document.scrollingElement.scrollWidth - document.documentElement.clientWidth");
+
+describe.each([
+  ["light", { colorScheme: "light" }],
+  ["dark", { colorScheme: "dark" }],
+  ["on a phone", { ...PHONE, colorScheme: "light" }],
+])("%s", (_, options) => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await fixture.signedIn("/", options);
+  });
+
+  it("no page has a fault, nor is wider than its window", async () => {
+    for (const path of [...PAGES, `/?id=${openId}`]) {
+      await settled(page, path);
+      expect([path, await faultsOf(page)]).toEqual([path, []]);
+      expect([path, await overflow(page)]).toEqual([path, 0]);
+    }
+  });
+
+  it("no dialog has a fault", async () => {
+    for (const name of [/^Deny/, /More…/]) {
+      await settled(page, `/?id=${openId}`);
+      await page.getByRole("button", { name }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+    }
+  });
+});
+
+it("axe sees a planted fault: text has a width here, and too little contrast is found", async () => {
+  const page = await fixture.signedIn();
+  await page.evaluate(`(() => {
+    const pale = document.createElement("p");
+    pale.textContent = "hardly to be read";
+    pale.style.color = "#bbb";
+    pale.style.background = "#fff";
+    document.querySelector("main").prepend(pale);
+  })()`);
+  expect((await faultsOf(page)).join()).toMatch(/color-contrast: .*hardly to be read/);
+});
+
+it("a phone shows the list, then the card, and decides there", async () => {
+  const page = await fixture.signedIn("/", PHONE);
+  const id = await fixture.ask(file("read", "/srv/phone"));
+  await page.locator(`[data-request="${id}"] button`).click();
+  await page.locator(`[data-card="${id}"]`).waitFor();
+  expect(await page.getByRole("heading", { name: "Inbox" }).isVisible()).toBe(false);
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText("Approved once").waitFor();
+  await page.getByRole("button", { name: "Inbox" }).first().click();
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await page.getByRole("button", { name: "Open the menu" }).click();
+  await page.getByRole("dialog").getByRole("link", { name: "Grants" }).click();
+  await page.getByRole("heading", { name: "Grants" }).waitFor();
+});

@@ -1,0 +1,186 @@
+/** Text that wants to be more than text, or something else than it is, in every field that comes from outside. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
+import type { Page } from "./browser-page.ts";
+
+const SCRIPTS = [
+  "<img src=x onerror=pwned()>",
+  '"><script>pwned()</script>',
+  "</title><svg/onload=pwned()>",
+  "javascript:pwned()",
+  "{{constructor.constructor('pwned()')()}}",
+  "'-pwned()-'",
+  '"onfocus="pwned()"autofocus="',
+  "<iframe srcdoc='<script>parent.pwned()</script>'>",
+  "&lt;script&gt;pwned()&lt;/script&gt;",
+  "${pwned()}",
+].join(" ");
+const DECEPTION = "\u202egpj.exe\u2066x\u2069\u200b\u00ad\ufeff";
+/** For ids that hosts make: no control characters, everything else. */
+const HOST_TEXT = `${SCRIPTS.slice(0, 200)}${DECEPTION}`;
+const PAGES = [
+  "/",
+  "/grants",
+  "/denials",
+  "/rules",
+  "/manifests",
+  "/audit",
+  "/jobs",
+  "/sessions",
+  "/sandbox",
+];
+
+let fixture: ConsoleFixture;
+let page: Page;
+const calls: unknown[] = [];
+const violations: string[] = [];
+let openId = "";
+
+beforeAll(async () => {
+  fixture = await openConsole();
+  const { runtime } = fixture.sallyport;
+  runtime.registerAction("demo", "demo.fails", () => {
+    throw new Error(`${SCRIPTS}${DECEPTION}\u001b[2J\n`);
+  });
+  const who = { user: { id: `u${HOST_TEXT}`, roles: ["member"] }, organizationId: `o${HOST_TEXT}` };
+  const session = { ...who, sessionKey: `s${HOST_TEXT}`, taskId: `t${HOST_TEXT}` };
+  const file = (operation: string, name: string) => ({
+    resourceType: "filesystem",
+    operation,
+    target: `/srv/${name}/${SCRIPTS.replaceAll("/", "|")}${DECEPTION}\u001b[31m\n end `,
+  });
+  openId = await fixture.ask(file("delete", "open"), session);
+  await fixture.ask(
+    {
+      resourceType: "network",
+      operation: "send",
+      target: `https://xn--pypal-4ve.com/${encodeURIComponent(SCRIPTS)}`,
+    },
+    session,
+  );
+  const resumed = await fixture.ask(file("read", "resumed"), { ...session, resumeAction: "demo.fails" });
+  const denied = await fixture.ask(file("read", "denied"), session);
+  const { service } = fixture.sallyport;
+  const by = async (id: string) => {
+    const record = await service.list.request(PERSON, id);
+    return { requestId: id, digest: record?.digest ?? "" };
+  };
+  const words = { reason: `${SCRIPTS}${DECEPTION}\n` };
+  expect((await service.approveForSession(PERSON, await by(resumed), words)).ok).toBe(true);
+  expect((await service.deny(PERSON, await by(denied), words)).ok).toBe(true);
+  await service.executor.runDue();
+
+  page = await fixture.page();
+  await page.exposeFunction("pwned", () => calls.push("called"));
+  await page.exposeFunction("violated", (what: string) => violations.push(what));
+  await page.addInitScript({
+    content:
+      "addEventListener('securitypolicyviolation', (event) => violated(event.violatedDirective + ' ' + event.blockedURI))",
+  });
+  page.on("dialog", (opened: { dismiss(): Promise<void> }) => {
+    calls.push("dialog");
+    void opened.dismiss();
+  });
+  await page.goto(await fixture.link());
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+});
+afterAll(async () => {
+  expect(fixture.faults).toEqual([]);
+  await fixture.close();
+});
+
+/** Runs in the page. What stands in it as it is: texts, and the attributes that people see or hear. */
+const RAW_DECEPTION = String.raw`(() => {
+  const hidden = /[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u00ad\ufeff\u001b\u0000]/;
+  const found = [];
+  const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode())
+    if (hidden.test(node.nodeValue)) found.push("text of " + node.parentElement.tagName);
+  for (const element of document.querySelectorAll("*"))
+    for (const name of ["title", "aria-label", "alt", "placeholder", "aria-description"])
+      if (hidden.test(element.getAttribute(name) ?? "")) found.push(name + " of " + element.tagName);
+  if (hidden.test(document.title)) found.push("title");
+  return found;
+})()`;
+const STRANGERS = `document.querySelectorAll("body script:not([src]), body img, body iframe, svg[onload]").length`;
+
+const rawDeception = (): Promise<readonly string[]> => page.evaluate<readonly string[]>(RAW_DECEPTION);
+const strangers = (): Promise<number> => page.evaluate<number>(STRANGERS);
+
+it.each([...PAGES, "opened"])("runs nothing and hides nothing on %s", async (path) => {
+  await page.goto(fixture.origin + (path === "opened" ? `/?id=${openId}` : path));
+  await page.locator(path === "opened" ? "[data-card]" : "h1").waitFor();
+  await page.locator("[role=status]").first().waitFor({ state: "detached" });
+  if (path === "/audit")
+    await page
+      .getByRole("button", { name: /^Event / })
+      .first()
+      .click();
+  expect(await rawDeception()).toEqual([]);
+  expect(await strangers()).toBe(0);
+  expect([calls, violations]).toEqual([[], []]);
+});
+
+it("has something hostile on every page that it was put on", async () => {
+  for (const path of ["/", "/grants", "/denials", "/audit", "/jobs", "/sessions"]) {
+    await page.goto(fixture.origin + path);
+    await page.locator(".hostile-mark").first().waitFor();
+  }
+});
+
+it("runs nothing and hides nothing in the dialogs", async () => {
+  for (const name of [/^Deny/, /^Block/, /More…/, "Permanently…"]) {
+    await page.goto(`${fixture.origin}/?id=${openId}`);
+    await page.getByRole("button", { name }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await rawDeception()).toEqual([]);
+    expect(await strangers()).toBe(0);
+  }
+  expect([calls, violations]).toEqual([[], []]);
+});
+
+it("shows a deceiving path as what it is", async () => {
+  const id = await fixture.ask({
+    resourceType: "filesystem",
+    operation: "read",
+    target: "/srv/p\u0430y/evil\u202egpj.exe\u200b ",
+  });
+  await page.goto(`${fixture.origin}/?id=${id}`);
+  const target = page.locator("[data-sentence] [data-target]");
+  await target.waitFor();
+  expect(await target.innerText()).toBe("/srv/p\u0430y/evilU+202Egpj.exeU+200BU+0020");
+  expect(await page.locator("[data-sentence] [data-caution]").innerText()).toBe(
+    "mixes alphabets: some letters only look Latin",
+  );
+  const style = await page.evaluate<string>(`(() => {
+    const { direction, unicodeBidi } = getComputedStyle(document.querySelector("[data-sentence] [data-target]"));
+    return direction + " " + unicodeBidi;
+  })()`);
+  expect(style).toBe("ltr isolate-override");
+});
+
+it("shows a look-alike host in punycode, with the registrable domain set off", async () => {
+  const id = await fixture.ask({
+    resourceType: "network",
+    operation: "receive",
+    target: "https://login.p\u0430ypal.com/a",
+  });
+  await page.goto(`${fixture.origin}/?id=${id}`);
+  const registrable = page.locator("[data-sentence] [data-registrable]").getByText("xn--pypal-4ve.com");
+  await registrable.waitFor();
+  expect(await page.locator("[data-sentence] [data-target]").innerText()).toBe(
+    "https://login.xn--pypal-4ve.com/a",
+  );
+  expect(await page.locator("[data-sentence] [data-caution]").innerText()).toContain("not plain letters");
+});
+
+it("folds a long target in its middle, and opens it when asked", async () => {
+  const path = `/srv/${"deep/".repeat(200)}`;
+  const id = await fixture.ask({ resourceType: "filesystem", operation: "read", target: `${path}end.txt` });
+  await page.goto(`${fixture.origin}/?id=${id}`);
+  const target = page.locator("[data-sentence] [data-target]");
+  await target.waitFor();
+  expect(await target.innerText()).toMatch(/^\/srv\/deep.*show 881 more characters.*end\.txt$/);
+  await target.getByRole("button", { name: "show 881 more characters" }).click();
+  expect(await target.innerText()).toBe(`${path}end.txt`);
+});

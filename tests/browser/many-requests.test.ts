@@ -1,0 +1,68 @@
+/** Ten thousand requests in one inbox. What is counted is what is drawn, not how long it takes. */
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ConsoleFixture, openConsole } from "./console-fixture.ts";
+import type { Page } from "./browser-page.ts";
+
+const COUNT = 10_000;
+const AT_ONCE = 50;
+const MEMORY = "/dev/shm";
+const SETUP_MS_MAX = 600_000;
+/** More than fit on the screen, and far fewer than there are. */
+const DRAWN_MAX = 60;
+
+let fixture: ConsoleFixture;
+let page: Page;
+let oldest = "";
+beforeAll(async () => {
+  // WHY in memory where there is such a place: ten thousand durable writes are not what this is about.
+  fixture = await openConsole({ pendingMax: COUNT * 2, ...(existsSync(MEMORY) ? { place: MEMORY } : {}) });
+  const read = (index: number) => ({
+    resourceType: "filesystem",
+    operation: "read",
+    target: `/srv/many/${String(index).padStart(5, "0")}`,
+  });
+  oldest = await fixture.ask(read(0));
+  for (let from = 1; from < COUNT; from += AT_ONCE) {
+    const size = Math.min(AT_ONCE, COUNT - from);
+    await Promise.all(Array.from({ length: size }, (_, index) => fixture.ask(read(from + index))));
+  }
+  page = await fixture.signedIn();
+  await page.locator("[data-request]").first().waitFor();
+}, SETUP_MS_MAX);
+afterAll(async () => {
+  expect(fixture.faults).toEqual([]);
+  await fixture.close();
+});
+
+const drawn = (): Promise<number> => page.locator("[data-request]").count();
+const scrollToEnd = (): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const list = document.querySelector("[data-list]");
+    list.scrollTop = list.scrollHeight;
+  })()`);
+
+it("scrolls to the last one with no more than a screenful drawn at any time", async () => {
+  let most = await drawn();
+  for (let step = 0; step < COUNT; step++) {
+    await scrollToEnd();
+    most = Math.max(most, await drawn());
+    const count = await page.locator("[data-count]").innerText();
+    if (!count.includes("loaded") && (await page.locator(`[data-request="${oldest}"]`).count()) > 0) break;
+  }
+  expect(await page.locator("[data-count]").innerText()).toBe("10,000 requests");
+  expect(await page.locator(`[data-request="${oldest}"]`).count()).toBe(1);
+  expect(most).toBeLessThanOrEqual(DRAWN_MAX);
+});
+
+it("stays live and decides at the end of such a list", async () => {
+  await page.locator(`[data-request="${oldest}"] button`).click();
+  await page.locator(`[data-card="${oldest}"]`).waitFor();
+  await page.getByRole("button", { name: /Allow for session/ }).click();
+  await page.getByText("Approved for the session").waitFor();
+  await page.locator(`[data-request="${oldest}"]`).waitFor({ state: "detached" });
+  const fresh = await fixture.ask({ resourceType: "filesystem", operation: "read", target: "/srv/fresh" });
+  await page.evaluate(`document.querySelector("[data-list]").scrollTop = 0`);
+  await page.locator(`[data-request="${fresh}"]`).waitFor();
+  expect(await page.locator("[data-count]").innerText()).toBe("10,000 requests");
+});
