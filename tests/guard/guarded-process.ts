@@ -62,8 +62,9 @@ type Entry = ReturnType<typeof entry>;
 export async function openWorld(
   { file }: Preload,
   more: (folder: string) => readonly Entry[] = () => [],
+  changes: Parameters<typeof openFixture>[0] = {},
 ): Promise<GuardedWorld> {
-  const fixture = await openFixture();
+  const fixture = await openFixture(changes);
   const at = (name: string): string => join(fixture.folder, "places", name);
   const names = ["code", "reads", "creates", "modifies", "deletes", "all", "secret"] as const;
   for (const name of names) {
