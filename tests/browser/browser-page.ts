@@ -35,6 +35,9 @@ export interface Page {
   addInitScript(script: { readonly content: string }): Promise<void>;
   exposeFunction(name: string, work: (words: string) => unknown): Promise<void>;
   screenshot(options?: object): Promise<Uint8Array>;
+  waitForEvent(
+    name: "download",
+  ): Promise<{ readonly suggestedFilename: () => string; readonly path: () => Promise<string> }>;
   on(name: "dialog", heard: (opened: { dismiss(): Promise<void> }) => void): void;
   keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
   mouse: { wheel(x: number, y: number): Promise<void>; move(x: number, y: number): Promise<void> };

@@ -1,4 +1,5 @@
 /** The pages beside the inbox: each shows what stands, and changes it. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Asked, type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
 import type { Page } from "./browser-page.ts";
@@ -176,5 +177,17 @@ describe("what runs", () => {
     expect(await page.getByRole("img", { name: /Decisions in the last 24 hours: .*asked/ }).count()).toBe(1);
     await page.getByRole("button", { name: "Verify the chain" }).click();
     await page.locator('[data-verified="true"]').waitFor();
+  });
+
+  it("gives the log away as JSON lines, to whoever is signed in", async () => {
+    const id = await fixture.ask(read("/srv/exported"));
+    await goto("/audit");
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const taken = await download;
+    expect(taken.suggestedFilename()).toBe("sallyport-events.jsonl");
+    const text = readFileSync(await taken.path(), "utf8");
+    expect(text).toContain(id);
+    for (const line of text.trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 });

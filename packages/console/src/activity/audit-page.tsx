@@ -1,17 +1,17 @@
 /** The audit log: a timeline that can be searched by every identity field, verified and taken along. */
 import type { AdminEventFilter } from "@sallyport/contract/admin";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Download, ScrollText } from "lucide-react";
+import { ScrollText } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { admin } from "../data/admin.ts";
 import { usePaged } from "../data/paged.ts";
-import { buttonClass } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagedRows } from "../parts/paged-rows.tsx";
 import { AuditFilter } from "./audit-filter.tsx";
 import { type AuditSearch, RANGES, type RangeName } from "./audit-search.ts";
 import { DecisionChart } from "./decision-chart.tsx";
 import { EventRow } from "./event-row.tsx";
+import { ExportButton } from "./export-button.tsx";
 import { VerifyButton } from "./verify-button.tsx";
 
 export function AuditPage(): ReactNode {
@@ -33,10 +33,7 @@ export function AuditPage(): ReactNode {
       actions={
         <>
           <VerifyButton />
-          <a href="/v1/events/export" download="sallyport-events.jsonl" className={buttonClass("plain")}>
-            <Download size={15} aria-hidden />
-            Export
-          </a>
+          <ExportButton />
         </>
       }
     >
