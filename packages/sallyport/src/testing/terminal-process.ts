@@ -43,7 +43,9 @@ export async function openTerminal(
   options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
 ): Promise<TerminalProcess> {
   const { spawn } = await obtainPty();
-  const env = { ...process.env, TERM: "xterm-256color", CI: undefined, ...options.env };
+  // WHY without: whoever runs the tests may want no colour; the program in this terminal is asked what it does by itself.
+  const own = { TERM: "xterm-256color", CI: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
+  const env = { ...process.env, ...own, ...options.env };
   const pty = spawn(file, args, {
     name: "xterm-256color",
     cols: 160,
