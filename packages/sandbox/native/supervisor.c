@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-enum { WAITING_MAX = 128 };
+/* One seat more than may wait: what is granted is served however many questions are open. */
+enum { WAITING_MAX = 128, SEATS = WAITING_MAX + 1 };
 
 struct waiting {
   unsigned long number;
@@ -30,7 +31,7 @@ static struct {
   /* The host started the program itself, so its first exec is no question. */
   bool has_started;
   unsigned long next_number;
-  struct waiting waiting[WAITING_MAX];
+  struct waiting waiting[SEATS];
 } desk;
 
 void open_supervisor(const struct launch *launch, int listener, int view) {
@@ -105,9 +106,16 @@ static bool can_be_asked(const struct trapped_call *call, const struct place *pl
 }
 
 static struct waiting *free_desk(void) {
-  for (size_t index = 0; index < WAITING_MAX; index++)
+  for (size_t index = 0; index < SEATS; index++)
     if (desk.waiting[index].number == 0) return &desk.waiting[index];
   return NULL;
+}
+
+/* INVARIANT: then the free seat is the last one, and stays free. */
+static bool is_full(void) {
+  size_t taken = 0;
+  for (size_t index = 0; index < SEATS; index++) taken += desk.waiting[index].number != 0;
+  return taken >= WAITING_MAX;
 }
 
 static void refuse(const struct trapped_call *call, const struct parts *parts) {
@@ -131,7 +139,7 @@ static void judge(struct waiting *seat) {
   } else if (is_granted(&seat->parts)) {
     if (may_continue(call, &seat->parts)) respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     else act(call, &seat->first, &seat->second);
-  } else if (!can_be_asked(call, &seat->first)) {
+  } else if (is_full() || !can_be_asked(call, &seat->first)) {
     refuse(call, &seat->parts);
   } else {
     seat->number = desk.next_number++;
@@ -189,7 +197,7 @@ void take_answer(struct answer answer) {
     desk.is_narrow = true;
     return;
   }
-  for (size_t index = 0; index < WAITING_MAX; index++) {
+  for (size_t index = 0; index < SEATS; index++) {
     struct waiting *seat = &desk.waiting[index];
     if (seat->number == 0 || seat->number != answer.id) continue;
     if (!is_alive(seat->call.id)) /* nobody waits for it */;
@@ -202,7 +210,7 @@ void take_answer(struct answer answer) {
 
 bool check_waiting(void) {
   bool is_waiting = false;
-  for (size_t index = 0; index < WAITING_MAX; index++) {
+  for (size_t index = 0; index < SEATS; index++) {
     struct waiting *seat = &desk.waiting[index];
     if (seat->number == 0) continue;
     if (is_alive(seat->call.id)) {
