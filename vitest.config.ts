@@ -6,6 +6,12 @@ import { defineConfig } from "vitest/config";
 /** Pure packages touch no globals, so their test files can share a process. */
 const PURE = new Set(["contract", "policy"]);
 
+/**
+ * One file at a time, after the others. WHY: the kernel counts the processes of a user over all sandboxes, and hundreds of
+ * another test must not be in the way of what is proved.
+ */
+const ALONE = new Set(["sandbox"]);
+
 /** A browser is the same on every Node: these run once, on the Node of the run. */
 const BROWSER = "tests/browser/**/*.test.ts";
 
@@ -27,6 +33,7 @@ const project = (name: string, include: readonly string[], exclude: readonly str
     exclude: ["**/node_modules/**", "**/dist/**", ...exclude],
     pool: "forks" as const,
     isolate: !PURE.has(name),
+    ...(ALONE.has(name) ? { maxWorkers: 1, sequence: { groupOrder: 1 } } : {}),
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // WHY: waiting is for something that comes; how long it takes is the machine's affair.
