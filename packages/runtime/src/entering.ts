@@ -133,16 +133,20 @@ export class Entering {
       end?.();
       release();
     };
-    let result: R;
-    try {
-      result = this.#keeper.enter(context, fn);
-    } catch (error) {
+    return this.#keeper.enter(context, () => {
+      let result: R;
+      let isLater: boolean;
+      try {
+        result = fn();
+        isLater = isThenable(result);
+      } catch (error) {
+        letGo();
+        throw error;
+      }
+      if (isLater) return settled(result, letGo) as R;
       letGo();
-      throw error;
-    }
-    if (types.isPromise(result)) result.then(letGo, letGo);
-    else letGo();
-    return result;
+      return result;
+    });
   }
 
   #registered(subject: Subject, options: EnterOptions): Frame {
@@ -159,6 +163,25 @@ export class Entering {
       throw new SubjectRefusedError(opened);
     }
     return { frame: withOneOff(frame, opened), leave, end: opened.end };
+  }
+}
+
+/** WHY: `then` may be a getter; asked in the frame of the code that it is from. */
+const isThenable = (result: unknown): boolean =>
+  types.isPromise(result) ||
+  (((typeof result === "object" && result !== null) || typeof result === "function") &&
+    typeof Reflect.get(result, "then") === "function");
+
+/**
+ * A promise of our own for what guarded code hands back.
+ * INVARIANT: called in the frame of that code. Its `then` and its `constructor` are code as well, and a host that awaits
+ * them would run them as itself.
+ */
+async function settled(result: unknown, letGo: () => void): Promise<unknown> {
+  try {
+    return await result;
+  } finally {
+    letGo();
   }
 }
 
