@@ -10,6 +10,7 @@ import { READER, ask, guarded, makeFolder, person, read, shown, startNode } from
 /**
  * @typedef {import("@sallyport/store").AccessStore} AccessStore
  * @typedef {import("@sallyport/service").AccessService} AccessService
+ * @typedef {Parameters<AccessService["audit"]["record"]>[0]} UnchainedEvent
  */
 
 const BATCH = 1000;
@@ -79,21 +80,48 @@ export async function fillApprovals(store, count) {
 }
 
 /**
- * Records copies of one event of the service and waits until they are durable.
- * @param {AccessStore} store @param {AccessService} service @param {number} count @returns {Promise<number>} milliseconds
+ * The event of one plain allow, as the service hands it to its log.
+ * @param {AccessService} service @returns {Promise<UnchainedEvent>}
  */
-export async function fillEvents(store, service, count) {
+async function plainAllow(service) {
+  const { audit } = service;
+  /** @type {UnchainedEvent[]} */
+  const seen = [];
+  const record = audit.record.bind(audit);
+  audit.record = (event) => {
+    seen.push(event);
+    record(event);
+  };
   await service.check(guarded(), ask(read("/srv/declared/event")));
+  audit.record = record;
+  const [event] = seen;
+  if (event === undefined) throw new Error("the first event was not recorded");
+  return event;
+}
+
+/**
+ * Records events of one caller, each with its own id, decision and target, and waits until they are durable. They share
+ * what real events of one caller share.
+ * @param {AccessService} service @param {number} count @returns {Promise<number>} milliseconds
+ */
+export async function fillEvents(service, count) {
+  const { envelope, columns } = await plainAllow(service);
   await service.audit.flush();
-  const { rows } = await store.read((tx) => tx.events.search({}, { limit: 1 }));
-  const [row] = rows;
-  if (row === undefined) throw new Error("the first event was not recorded");
-  const { node: _node, seq: _seq, prevHash: _previous, hash: _hash, body, ...columns } = row;
-  const envelope = JSON.parse(body);
+  const { data } = /** @type {{ data: Record<string, object> }} */ (/** @type {unknown} */ (envelope));
   const started = performance.now();
   for (let done = 0; done < count; done += WAVE) {
-    for (let at = 0; at < Math.min(WAVE, count - done); at++) {
-      service.audit.record({ envelope: { ...envelope, id: `event-${done + at}` }, columns });
+    for (let at = done; at < Math.min(done + WAVE, count); at++) {
+      const target = `/srv/declared/event-${at}`;
+      const own = {
+        resource: { ...data["resource"], target },
+        requested: { ...data["requested"], target },
+        permission_decision: { ...data["permission_decision"], id: `decision-${at}` },
+      };
+      const copy = { ...envelope, id: `event-${at}`, data: { ...data, ...own } };
+      service.audit.record({
+        envelope: /** @type {UnchainedEvent["envelope"]} */ (copy),
+        columns: { ...columns, target },
+      });
     }
     await service.audit.flush();
   }

@@ -44,9 +44,23 @@ export function read(target) {
 /** What the subject declared. */
 export const DECLARED = read("/srv/declared/item");
 
+/** @type {Map<Subject, CallerContext["frames"]>} */
+const framesOf = new Map();
+
+/** Frozen and kept for all calls of a subject, as the runtime keeps them. @param {Subject} subject */
+function frames(subject) {
+  const known = framesOf.get(subject);
+  if (known !== undefined) return known;
+  const contracts = Object.freeze([CONTRACT]);
+  const frame = Object.freeze({ subject, phase: "runtime", entry: "host", contracts });
+  const made = /** @type {CallerContext["frames"]} */ (Object.freeze([frame]));
+  framesOf.set(subject, made);
+  return made;
+}
+
 /** Guarded code of user 21. @param {Subject} [subject] @returns {CallerContext} */
 export const guarded = (subject = READER) => ({
-  frames: [{ subject, phase: "runtime", entry: "host", contracts: [CONTRACT] }],
+  frames: frames(subject),
   user: { id: 21, roles: ["member"], accessLevel: null },
   organizationId: 7,
   sessionKey: "session-21",

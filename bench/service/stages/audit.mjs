@@ -12,7 +12,7 @@ export async function run({ rows, rounds }) {
   let appendPerSecond = 0;
   for (let round = 0; round < rounds; round++) {
     const share = Math.ceil(rows / rounds);
-    appendPerSecond = Math.max(appendPerSecond, (share / (await fillEvents(store, service, share))) * 1000);
+    appendPerSecond = Math.max(appendPerSecond, (share / (await fillEvents(service, share))) * 1000);
   }
   let verifyPerSecond = 0;
   for (let round = 0; round < rounds; round++) {

@@ -33,7 +33,7 @@ export async function run({ events, requests, approvals }) {
   await fillRequests(store, requests);
   await fillApprovals(store, approvals);
   const service = await startNode(store);
-  await fillEvents(store, service, events);
+  await fillEvents(service, events);
   const verifyMs = await longestStall(async () => {
     const report = await service.audit.verify();
     if (!report.ok) throw new Error(report.message);

@@ -9,16 +9,15 @@ import {
   type EventId,
   type ExternalAccessCheck,
   type PermissionDecision,
-  type PermissionState,
-  type PolicySource,
+  type Phase,
   type Resolution,
   type Resource,
   type RequestId,
   type RequestRecord,
-  type SandboxProfile,
   type Subject,
   type SubjectFrame,
   eventWire,
+  subjectFrameWire,
 } from "@sallyport/contract";
 import type { Context } from "@sallyport/policy";
 import type { EventRow, OriginColumns, Tuple } from "@sallyport/store";
@@ -26,9 +25,11 @@ import type { EventEnvelope } from "./audit/event-chain.ts";
 import { maskTarget } from "./audit/event-masking.ts";
 import { type Ask, type CallerContext, isAccess, originOf } from "./caller-context.ts";
 import type { HeldFacts } from "./held-facts.ts";
+import { lastingWire } from "./lasting-wire.ts";
 import { observedTarget } from "./observed-target.ts";
 import { timestampOf } from "./node-clock.ts";
 import { resourceOfTuple } from "./policy-rows.ts";
+import { type ActionFacts, NO_SANDBOX, sharedWire } from "./shared-facts.ts";
 
 export type EventColumns = Omit<EventRow, "node" | "seq" | "body" | "prevHash" | "hash">;
 
@@ -46,43 +47,18 @@ export interface EventStamp {
   readonly maskingKey: Uint8Array;
 }
 
-export interface ActionFacts {
-  readonly permissionState: PermissionState;
-  readonly sandboxProfile: SandboxProfile;
-}
-
-const RULES_MAX = 1000;
-
 export function actionFacts(caller: CallerContext, context: Context, facts: HeldFacts): ActionFacts {
-  const policySources: PolicySource[] = ["builtin", "manifest", "approval", ...facts.ruleSources];
-  const rules: string[] = [];
-  for (const id of facts.ruleIds) if (rules.push(id) === RULES_MAX) break;
   return {
-    permissionState: {
-      mode: context.mode,
-      rules: rules as unknown as PermissionState["rules"],
-      policySources,
-      interactive: caller.interactive,
-    },
+    permissionState: facts.permissionState(context.mode, caller.interactive),
     sandboxProfile: caller.sandboxProfile ?? NO_SANDBOX,
   };
 }
 
-const NO_SANDBOX: SandboxProfile = Object.freeze<SandboxProfile>({
-  mode: "none",
-  platform: process.platform,
-  cwd: "/",
-  readRoots: [],
-  writeRoots: [],
-  network: { access: "open", forwardedPorts: [] },
-  environmentRef: null,
-  processLimits: { processesMax: null, openFilesMax: null, memoryBytesMax: null, cpuSecondsMax: null },
-  violationRefs: [],
-  enforcedBy: [],
-  notEnforced: [],
-});
+const chainWire = lastingWire((frames: CallerContext["frames"]) =>
+  Object.freeze(chainOf({ frames }).map(subjectFrameWire.format)),
+);
 
-export function chainOf(caller: CallerContext): readonly SubjectFrame[] {
+export function chainOf(caller: Pick<CallerContext, "frames">): readonly SubjectFrame[] {
   return caller.frames.map(
     ({ subject, phase, entry, contracts }) =>
       ({ subject, phase, entry, contracts }) as unknown as SubjectFrame,
@@ -110,15 +86,17 @@ export function checkedEvent(stamp: EventStamp, facts: CheckedFacts, count: numb
     ...(check.allowed && observed !== null
       ? { observedTarget: maskTarget("network", observed, stamp.maskingKey) }
       : {}),
-    permissionState: facts.permissionState,
     permissionDecision: check.decision,
-    sandboxProfile: facts.sandboxProfile,
   };
+  const type = isViolation ? "sandbox.violation" : "permission.evaluated";
   return {
-    envelope: envelopeOf(stamp, isViolation ? "sandbox.violation" : "permission.evaluated", data),
+    envelope: envelopeOf(stamp, type, data, {
+      ...sharedWire(facts),
+      subject_chain: chainWire(facts.caller.frames),
+    }),
     columns: {
       timeMs: stamp.timeMs,
-      type: isViolation ? "sandbox.violation" : "permission.evaluated",
+      type,
       ...columnsOf(facts.subject, attempt.resource),
       ...originOf(facts.caller),
       requestId: check.requestId ?? null,
@@ -143,12 +121,12 @@ export function requestedEvent(
   const resource = maskedResource(record.resource, stamp.maskingKey);
   const { userId, organizationId, sessionKey, taskId } = record.origin;
   return {
-    envelope: envelopeOf(stamp, "permission.requested", {
-      request: { ...record, resource },
-      permissionState: facts.permissionState,
-      permissionDecision: facts.decision,
-      sandboxProfile: facts.sandboxProfile,
-    }),
+    envelope: envelopeOf(
+      stamp,
+      "permission.requested",
+      { request: { ...record, resource }, permissionDecision: facts.decision },
+      sharedWire(facts),
+    ),
     columns: {
       timeMs: stamp.timeMs,
       type: "permission.requested",
@@ -176,16 +154,19 @@ export function resolvedEvent(stamp: EventStamp, facts: ResolvedFacts): Unchaine
   const { tuple, origin, decision } = facts;
   const resource = maskedResource(resourceOfTuple(tuple), stamp.maskingKey);
   return {
-    envelope: envelopeOf(stamp, "permission.resolved", {
-      requestId: facts.requestId as RequestId,
-      resolution: facts.resolution,
-      subject: tuple.subject,
-      resource,
-      origin: originFields(origin),
-      permissionState: facts.permissionState,
-      permissionDecision: decision,
-      sandboxProfile: facts.sandboxProfile,
-    }),
+    envelope: envelopeOf(
+      stamp,
+      "permission.resolved",
+      {
+        requestId: facts.requestId as RequestId,
+        resolution: facts.resolution,
+        subject: tuple.subject,
+        resource,
+        origin: originFields(origin),
+        permissionDecision: decision,
+      },
+      sharedWire(facts),
+    ),
     columns: {
       timeMs: stamp.timeMs,
       type: "permission.resolved",
@@ -193,6 +174,31 @@ export function resolvedEvent(stamp: EventStamp, facts: ResolvedFacts): Unchaine
       ...originFields(origin),
       requestId: facts.requestId,
       ...decisionColumns(decision, facts.code),
+    },
+  };
+}
+
+export interface AppliedFacts extends ActionFacts {
+  readonly subject: Subject;
+  readonly phase: Phase;
+  readonly origin: OriginColumns;
+}
+
+/** `sandbox.applied`: what stands around a program from now on. */
+export function appliedEvent(stamp: EventStamp, facts: AppliedFacts): UnchainedEvent {
+  const { subject, phase } = facts;
+  const origin = originFields(facts.origin);
+  return {
+    envelope: envelopeOf(stamp, "sandbox.applied", { subject, phase, origin }, sharedWire(facts)),
+    columns: {
+      timeMs: stamp.timeMs,
+      type: "sandbox.applied",
+      ...columnsOf(subject, null),
+      ...origin,
+      requestId: null,
+      decision: null,
+      decisionSource: null,
+      code: null,
     },
   };
 }
@@ -212,7 +218,6 @@ function attemptOf(stamp: EventStamp, { caller, ask, subject }: CheckedFacts) {
   };
   return {
     subject,
-    subjectChain: chainOf(caller),
     resource,
     requested: {
       type: asked.type.slice(0, 64),
@@ -246,8 +251,13 @@ function decisionColumns(decision: PermissionDecision, code: string | null) {
   return { decision: decision.decision, decisionSource: decision.decisionSource, code };
 }
 
-function envelopeOf(stamp: EventStamp, type: AccessEvent["type"], data: object): EventEnvelope {
-  return eventWire.format({
+function envelopeOf(
+  stamp: EventStamp,
+  type: AccessEvent["type"],
+  data: object,
+  shared: object,
+): EventEnvelope {
+  const wire = eventWire.format({
     specversion: "1.0",
     id: stamp.id as EventId,
     source: `/nodes/${encodeURIComponent(stamp.nodeId)}`,
@@ -256,4 +266,5 @@ function envelopeOf(stamp: EventStamp, type: AccessEvent["type"], data: object):
     datacontenttype: "application/json",
     data,
   } as unknown as AccessEvent);
+  return Object.freeze({ ...wire, data: Object.freeze({ ...wire.data, ...shared }) }) as EventEnvelope;
 }

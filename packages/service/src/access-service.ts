@@ -35,6 +35,7 @@ import { type RequireAsk, requireAccess } from "./require.ts";
 import { ResumeExecutor } from "./resume-executor.ts";
 import { retryResume } from "./retry-resume.ts";
 import { type Revocation, removeRule, revokeApproval, revokeDenial } from "./revoke.ts";
+import { recordSandbox } from "./sandbox-applied.ts";
 import { type ModeWords, type RuleWords, setMode, setRule } from "./rules.ts";
 import type { AccessServiceOptions } from "./service-options.ts";
 import { type WaitAnswer, waitForRequest } from "./wait-for-request.ts";
@@ -153,6 +154,11 @@ export class AccessService implements AccessPolicy {
 
   async state(caller: CallerContext): Promise<PermissionState | undefined> {
     return permissionState(this.#parts, caller);
+  }
+
+  /** Puts the sandbox of this caller on record; the program starts after it. */
+  recordSandbox(caller: CallerContext): Promise<void> {
+    return recordSandbox(this.#parts, caller);
   }
 
   approveForSession(

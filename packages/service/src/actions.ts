@@ -97,9 +97,9 @@ export class ActionRegistry {
     return offered === undefined ? undefined : { module: offered.module, handler: null };
   }
 
-  /** The actions that remote hosts run. */
-  get offeredNames(): readonly string[] {
-    return [...this.#offered.keys()];
+  /** The actions that run in this process. */
+  get ownNames(): readonly string[] {
+    return [...this.#actions.keys()];
   }
 
   /** Whether this subject may have the action run after an approval, in this session. */

@@ -14,7 +14,7 @@ import {
 import type { EventStamp, UnchainedEvent } from "./access-events.ts";
 import type { CheckpointKeys } from "./audit/checkpoint.ts";
 import { type ChainHead, headOf, nextRow } from "./audit/event-chain.ts";
-import { chainRow, lastHead } from "./audit/stored-chain.ts";
+import { bytesOfHex, chainRow, lastHead } from "./audit/stored-chain.ts";
 import type { ChainReport } from "./audit/verify-chain.ts";
 import { verifyStoredChain } from "./audit/verify-log.ts";
 import type { NewId, NodeClock } from "./node-clock.ts";
@@ -61,6 +61,7 @@ export class AuditLog {
   #head: ChainHead | null = null;
   #writable = true;
   #timer: NodeJS.Timeout | null = null;
+  #isDueNow = false;
   #flushing: Promise<void> | null = null;
   #linkedMs = Number.NEGATIVE_INFINITY;
   #closed = false;
@@ -233,8 +234,10 @@ export class AuditLog {
   }
 
   #flushSoon(afterMs: number): void {
-    if (this.#closed || (this.#timer !== null && afterMs > 0)) return;
+    // WHY: while many are recorded at once, a timer for each costs more than the record.
+    if (this.#closed || (this.#timer !== null && (afterMs > 0 || this.#isDueNow))) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#isDueNow = afterMs === 0;
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#flush()
@@ -250,15 +253,19 @@ export class AuditLog {
     if (events.length === 0) return this.#head;
     const { nodeId } = this.#options;
     let head = this.#head ?? (await lastHead(tx, nodeId));
-    const links = await this.#links(tx);
+    let links = await this.#links(tx);
+    let prevHash = bytesOfHex(head.hash);
     const rows: StoredEvent[] = [];
-    for (const [index, { envelope, columns }] of events.entries()) {
-      const row = nextRow(head, envelope, index === 0 ? links : []);
-      rows.push(storedEvent(row, columns));
-      head = headOf(row);
+    for (const { envelope, columns } of events) {
+      const row = nextRow(head, envelope, links);
+      const stored = storedEvent(row, columns, prevHash);
+      rows.push(stored);
+      prevHash = stored.hash;
+      head = row;
+      links = [];
     }
     await tx.events.append(rows);
-    return head;
+    return headOf(head);
   }
 
   /** Heads of the other chains, now and then: who hashes one chain anew must then do so with all. */

@@ -351,7 +351,7 @@ describe("a store that hangs", () => {
   it("makes what is outside the allowlist unavailable in a bounded time, and is over by itself", async () => {
     let store: FaultyStore | undefined;
     const wrap = (real: AccessStore) => (store = new FaultyStore(real));
-    const service = await open({ auditWaitMs: 50, batchAgeMs: 5, checkpoints: undefined, wrap });
+    const service = await open({ auditWaitMs: 2000, batchAgeMs: 5, checkpoints: undefined, wrap });
     await service.approvePermanently(adminOf(), { subject: READER, access: read("/srv/approved") });
     store?.closeWrites();
     const code = async (what: typeof DECLARED) => (await service.check(callerOf(), ask(what))).code;

@@ -8,9 +8,9 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   eventsOf,
   frame,
-  logFaults,
   openFixture,
   receive,
   shown,
@@ -21,10 +21,7 @@ const code = async (caller: CallerContext, what = TARGET) =>
   (await fixture.service.check(caller, ask(what, { registerRequest: false }))).code;
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function requested(caller: CallerContext = callerOf()): Promise<string> {
   const { requestId } = await fixture.service.check(caller, ask(TARGET));

@@ -91,7 +91,7 @@ export async function changeUnchecked(
 }
 
 /** INVARIANT: what takes access away is acknowledged only once no live node can still give it. */
-async function heard(parts: NodeParts, revision: number): Promise<void> {
+export async function heard(parts: NodeParts, revision: number): Promise<void> {
   // WHY: the change is durable. A node that could not apply it knows of it, and is not live until it has.
   await parts.live.atLeast(revision).catch(parts.faulted);
   parts.waiters.notify();

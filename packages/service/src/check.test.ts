@@ -9,8 +9,8 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   frame,
-  logFaults,
   openFixture,
   read,
   receive,
@@ -20,10 +20,7 @@ import {
 const UNKNOWN = receive("https://unknown.example.com/a?b=1");
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 describe("the code of a check", () => {
   it("is allowed_sandbox for what the subject declared", async () => {

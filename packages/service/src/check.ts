@@ -64,7 +64,7 @@ export class Checker {
     const { audit, strictAudit } = this.#parts;
     const { verdict, caller, ask } = judged;
     const check = judged.answer(null);
-    const event = (): UnchainedEvent => this.#judge.event(judged, check);
+    const event = (): UnchainedEvent => this.#judge.event(judged, check, ask.times);
     if (verdict.limited) {
       const given = await confirmApprovals(this.#parts, { verdict, enforced: ask.enforced, event });
       if (!given) return null;

@@ -12,6 +12,7 @@ import { DEFAULT_LIMITS, type NodeParts } from "./node-parts.ts";
 import { Confirmations } from "./propagation.ts";
 import { RepeatBook } from "./repeat-book.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
+import { SharedTransaction } from "./shared-transaction.ts";
 import { Telemetry } from "./telemetry.ts";
 import { Waiters } from "./wait.ts";
 
@@ -60,6 +61,7 @@ export function composeNode(options: AccessServiceOptions, jobsMade: () => void)
     live,
     confirmations: new Confirmations({ store, nodeId, leaseMs: live.leaseMs }),
     audit,
+    decisions: new SharedTransaction((work) => audit.transaction(work)),
     checkpoints,
     telemetry,
     repeats: new RepeatBook(),

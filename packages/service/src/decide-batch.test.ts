@@ -5,18 +5,15 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   eventsOf,
-  logFaults,
   openFixture,
   receive,
   shown,
 } from "./testing/service-fixture.ts";
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function asked(...paths: readonly string[]) {
   const ids: string[] = [];

@@ -11,8 +11,8 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   frame,
-  logFaults,
   openFixture,
   read,
   receive,
@@ -27,10 +27,7 @@ const code = async (caller: CallerContext, what = TARGET) =>
 const ROUNDS = Number(process.env["SALLYPORT_RACE_ROUNDS"] ?? 400);
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function requested(caller: CallerContext = callerOf(), what = TARGET): Promise<string> {
   const { requestId } = await fixture.service.check(caller, ask(what));

@@ -46,7 +46,7 @@ async function decided(
   aim: Aim,
 ): Promise<Decision> {
   await requireAuthority(parts, caller, kind);
-  const decision = await parts.audit.transaction((tx, record) =>
+  const decision = await parts.decisions.run((tx, record) =>
     decideInside(parts, tx, record, caller, kind, aim),
   );
   // INVARIANT: also where it was decided before: whoever said it first may still be waiting for the nodes.

@@ -139,7 +139,13 @@ describe("a job that was faster than its waiter", () => {
     const seen = await shown(service, rows[0]?.id);
     store.closeReads();
     const approval = service.approveForSession(adminOf(), seen);
-    const claim = { owner: "node-b", nowMs: Date.now() + 1000, leaseMs: 60_000, limit: 1 };
+    const claim = {
+      owner: "node-b",
+      nowMs: Date.now() + 1000,
+      leaseMs: 60_000,
+      limit: 1,
+      actions: ["demo.resume"],
+    };
     await expect
       .poll(async () => (await store.real.transaction((tx) => tx.jobs.claim(claim))).length)
       .toBe(1);

@@ -10,9 +10,9 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   eventsOf,
   frame,
-  logFaults,
   openFixture,
   read,
   receive,
@@ -22,10 +22,7 @@ import {
 const TARGET = receive("https://unknown.example.com/a");
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 const code = async (what = TARGET, caller = callerOf()): Promise<string> =>
   (await fixture.service.check(caller, ask(what))).code;

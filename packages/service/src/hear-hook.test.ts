@@ -7,8 +7,8 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   eventsOf,
-  logFaults,
   openFixture,
   receive,
   shown,
@@ -20,10 +20,7 @@ const DECLARED = receive("https://declared.example.com/x");
 
 let fixture: Fixture;
 let told: RewrittenAccess[];
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function open(hook: DecisionHook): Promise<Fixture["service"]> {
   told = [];

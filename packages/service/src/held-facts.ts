@@ -3,13 +3,15 @@
  * rules, decisions and settings. Made whole from one moment of the store, then moved on fact by fact.
  * INVARIANT: a restricting fact that cannot be indexed makes the node unsound, never looser.
  */
-import type { Fault, RuleSource } from "@sallyport/contract";
+import type { Fault, PermissionMode, PermissionState, PolicySource } from "@sallyport/contract";
 import { type Change, Snapshot, type SnapshotOptions } from "@sallyport/policy";
 import type { ApprovalRow, DenialRow, Json, RuleRow, SettingRow, StoreReader } from "@sallyport/store";
 import type { ChangedFact } from "./change-body.ts";
 import { approvalFact, denialFact, ruleFact } from "./policy-rows.ts";
 
 const PAGE_LIMIT = 1000;
+/** As many as a list of references holds on the wire. */
+const RULES_MAX = 1000;
 
 /** What a record says about the approval or denial that decided. */
 export interface DecisionFact {
@@ -52,6 +54,9 @@ export class HeldFacts {
   readonly #decisions = new Map<string, DecisionFact>();
   readonly #rules = new Map<string, RuleFact>();
   readonly #settings = new Map<string, Json>();
+  /** INVARIANT: emptied whenever a rule comes or goes. */
+  readonly #states = new Map<PermissionMode, PermissionState>();
+  readonly #interactiveStates = new Map<PermissionMode, PermissionState>();
   /** False: a restricting fact could not be taken. */
   sound = true;
 
@@ -114,12 +119,22 @@ export class HeldFacts {
     return this.#settings.get(key);
   }
 
-  get ruleIds(): Iterable<string> {
-    return this.#rules.keys();
-  }
-
-  get ruleSources(): ReadonlySet<RuleSource> {
-    return new Set(Array.from(this.#rules.values(), ({ source }) => source));
+  /** What an action stands under, as records say it. One value as long as no rule changes. */
+  permissionState(mode: PermissionMode, isInteractive: boolean): PermissionState {
+    const states = isInteractive ? this.#interactiveStates : this.#states;
+    const known = states.get(mode);
+    if (known !== undefined) return known;
+    const sources = new Set<PolicySource>(["builtin", "manifest", "approval"]);
+    for (const { source } of this.#rules.values()) sources.add(source);
+    const rules = Array.from(this.#rules.keys()).slice(0, RULES_MAX);
+    const state = Object.freeze<PermissionState>({
+      mode,
+      rules: Object.freeze(rules) as unknown as PermissionState["rules"],
+      policySources: Object.freeze([...sources]),
+      interactive: isInteractive,
+    });
+    states.set(mode, state);
+    return state;
   }
 
   get rules(): Iterable<RuleFact> {
@@ -148,6 +163,8 @@ export class HeldFacts {
   }
 
   #takeRule(id: string, row: RuleRow | null): void {
+    this.#states.clear();
+    this.#interactiveStates.clear();
     if (row === null) {
       this.#rules.delete(id);
       this.snapshot.apply({ kind: "rule_removed", id });

@@ -24,6 +24,7 @@ export type { BatchItem, DecidedBatch } from "./decide-batch.ts";
 export type { Freeze, FreezeWords } from "./freeze.ts";
 export { CredentialBook, type RevocableToken } from "./credential-book.ts";
 export { ForwardingGate, type ForwardingGateOptions } from "./gate/forwarding-gate.ts";
+export type { AskedOfChild } from "./gate/gate-node.ts";
 export type { GateServer } from "./gate/gate-server.ts";
 export type { ChildOptions, GateSession } from "./gate/gate-session.ts";
 export type { Listing } from "./listing.ts";
@@ -37,7 +38,7 @@ export {
   type ServiceLimits,
 } from "./node-parts.ts";
 export type { ServiceChange } from "./live-changes.ts";
-export type { Overview, ServiceState, SessionSummary } from "./overview.ts";
+export type { Overview, ServiceState } from "./overview.ts";
 export type { Act, RecordedAction } from "./record-act.ts";
 export type { RequireAsk } from "./require.ts";
 export type { EnterCaller, ResumeExecutor } from "./resume-executor.ts";
@@ -89,6 +90,7 @@ export { verifyExport } from "./audit/export-events.ts";
 export type { LogEvidence, LogReport, LogSound } from "./audit/verify-log.ts";
 export type { CheckpointOptions } from "./checkpoint-writer.ts";
 export type { ChainPosition, FollowCursor, FollowWords, Followed } from "./follow-events.ts";
+export { deciderId, ruleFact } from "./policy-rows.ts";
 export type { TrialAnswer } from "./trial.ts";
 export type { RetainWords, Retained, RetentionRefusal } from "./retention.ts";
 export type { TelemetryProviders } from "./telemetry.ts";

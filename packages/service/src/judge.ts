@@ -4,13 +4,14 @@
  */
 import type { CheckCode, ExternalAccessCheck, Outcome, Subject } from "@sallyport/contract";
 import { ActiveContext, type Context, type Question, type Verdict, decide } from "@sallyport/policy";
-import { type ActionFacts, type UnchainedEvent, actionFacts, checkedEvent } from "./access-events.ts";
+import { type UnchainedEvent, actionFacts, checkedEvent } from "./access-events.ts";
 import { type Ask, type CallerContext, policyContext } from "./caller-context.ts";
 import { answerOf } from "./check-answer.ts";
 import { FROZEN_STEP, freezeNow, underFreeze } from "./freeze.ts";
 import { heardHook } from "./hear-hook.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
+import type { ActionFacts } from "./shared-facts.ts";
 
 export interface Judged {
   readonly caller: CallerContext;

@@ -7,7 +7,7 @@ import {
   adminOf,
   ask,
   callerOf,
-  logFaults,
+  closeSound,
   openFixture,
   receive,
   shown,
@@ -18,10 +18,7 @@ const code = async (caller: CallerContext, what = TARGET) =>
   (await fixture.service.check(caller, ask(what, { registerRequest: false }))).code;
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function requested(caller: CallerContext = callerOf()): Promise<string> {
   const { requestId } = await fixture.service.check(caller, ask(TARGET));

@@ -6,7 +6,7 @@ import {
   adminOf,
   ask,
   callerOf,
-  logFaults,
+  closeSound,
   openFixture,
   read,
   receive,
@@ -14,10 +14,7 @@ import {
 } from "./testing/service-fixture.ts";
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 describe("a list", () => {
   it("is read page by page, and rows that arrive meanwhile shift nothing", async () => {

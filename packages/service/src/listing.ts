@@ -18,12 +18,13 @@ import type {
   StoreReader,
 } from "@sallyport/store";
 import { maskTarget } from "./audit/event-masking.ts";
+import { readAs, readCounted, readRecorded, shownFilter } from "./authorized-read.ts";
 import type { CallerContext } from "./caller-context.ts";
 import { accessOfTuple } from "./coverage.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { approvalRecord, denialRecord } from "./policy-rows.ts";
 import { requestRecord } from "./request-record.ts";
-import { requireAuthority } from "./require-authority.ts";
+import { shownJob } from "./shown-job.ts";
 import { suggestWidenings } from "./widening/suggest-widening.ts";
 import type { Suggestion } from "./widening/suggestion.ts";
 
@@ -41,7 +42,7 @@ export class Listing {
     filter: RequestFilter = {},
     page: PageRequest = FIRST_PAGE,
   ): Promise<Page<RequestRecord>> {
-    return this.#readCounted(caller, async (tx) => {
+    return readCounted(this.#parts, caller, async (tx) => {
       const { rows, next } = await tx.requests.list(filter, page);
       const records: RequestRecord[] = [];
       for (const row of rows)
@@ -52,7 +53,7 @@ export class Listing {
 
   /** `null` where there is none. */
   request(caller: CallerContext, id: string): Promise<RequestRecord | null> {
-    return this.#readCounted(caller, async (tx) => {
+    return readCounted(this.#parts, caller, async (tx) => {
       const row = await tx.requests.get(id);
       return row === null ? null : requestRecord(row, await tx.continuations.listOf(id), this.#parts);
     });
@@ -100,37 +101,23 @@ export class Listing {
   }
 
   jobs(caller: CallerContext, filter: JobFilter = {}, page: PageRequest = FIRST_PAGE): Promise<Page<JobRow>> {
-    return this.#read(caller, (tx) => tx.jobs.list(filter, page));
+    return this.#read(caller, async (tx) => {
+      const { rows, next } = await tx.jobs.list(filter, page);
+      return { rows: rows.map((row) => shownJob(this.#parts, row)), next };
+    });
   }
 
   /** Everything that was recorded on this node before the call is in reach of it. */
-  async events(
+  events(
     caller: CallerContext,
     filter: EventFilter = {},
     page: PageRequest<EventCursor> = { limit: 50 },
   ): Promise<Page<EventRow, EventCursor>> {
-    await requireAuthority(this.#parts, caller, "list");
-    await this.#parts.audit.flush();
-    return this.#parts.store.read((tx) => tx.events.search(this.#shown(filter), page));
+    const shown = shownFilter(this.#parts, filter);
+    return readRecorded(this.#parts, caller, (tx) => tx.events.search(shown, page));
   }
 
-  /** WHY: an approver sees every repeat that this node knows of. A count that cannot be written hides no request. */
-  async #readCounted<T>(caller: CallerContext, work: (tx: StoreReader) => Promise<T>): Promise<T> {
-    await requireAuthority(this.#parts, caller, "list");
-    await this.#parts.repeated.flush().catch(this.#parts.faulted);
-    return this.#parts.store.read(work);
-  }
-
-  /** WHY: the log holds targets masked, and masking is the same every time: whoever knows one finds it. */
-  #shown(filter: EventFilter): EventFilter {
-    const { target, resourceType } = filter;
-    if (target === undefined) return filter;
-    const type = resourceType ?? (target.startsWith("/") ? "filesystem" : "network");
-    return { ...filter, target: maskTarget(type, target, this.#parts.maskingKey) };
-  }
-
-  async #read<T>(caller: CallerContext, work: (tx: StoreReader) => Promise<T>): Promise<T> {
-    await requireAuthority(this.#parts, caller, "list");
-    return this.#parts.store.read(work);
+  #read<T>(caller: CallerContext, work: (tx: StoreReader) => Promise<T>): Promise<T> {
+    return readAs(this.#parts, caller, work);
   }
 }

@@ -23,9 +23,13 @@ const BY_ACTION: Readonly<Record<PolicyAction, readonly LiveTopic[]>> = {
   retry_resume: ["jobs"],
   retain_events: [],
   set_account: [],
+  set_own_password: [],
   sign_in: [],
   issue_credential: [],
   revoke_credential: [],
+  issue_token: [],
+  revoke_token: [],
+  retry_delivery: [],
   list: [],
 };
 

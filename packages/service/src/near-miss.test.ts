@@ -47,7 +47,20 @@ describe("a request is asked again because", () => {
     const B = receive("https://other.example.com/b");
     await service.approvePermanently(adminOf(), await shown(service, await requested(B)), { maxUses: 1 });
     expect((await service.check(callerOf(), ask(B, { enforced: true }))).code).toBe("allowed_permanent");
-    expect(await why(await requested(B))).toEqual(["used_up"]);
+    const again = await requested(B);
+    expect(await why(again)).toEqual(["used_up"]);
+    await service.approvePermanently(adminOf(), await shown(service, again));
+    expect(await why(again)).toEqual([]);
+  });
+
+  it("nothing any more, once it is decided: its own approval is used up or has run out later", async () => {
+    fixture = await openFixture();
+    const { service } = fixture;
+    const id = await requested(A);
+    await service.approvePermanently(adminOf(), await shown(service, id), { maxUses: 1 });
+    expect((await service.check(callerOf(), ask(A, { enforced: true }))).code).toBe("allowed_permanent");
+    expect(await why(id)).toEqual([]);
+    expect(await why(await requested(A))).toEqual(["used_up"]);
   });
 
   it("the grant is for another operation, or for a target beside it", async () => {

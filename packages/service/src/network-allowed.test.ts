@@ -9,8 +9,8 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   eventsOf,
-  logFaults,
   openFixture,
   parseUrl,
   receive,
@@ -23,10 +23,7 @@ const ADDRESS = parseHost("93.184.216.34", parseUrl);
 let fixture: Fixture;
 let heard: NetworkAllowed[];
 let faults: unknown[];
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function open(changes: FixtureOptions = {}): Promise<Fixture["service"]> {
   heard = [];

@@ -16,6 +16,7 @@ import type { KeyRing } from "./seal/key-ring.ts";
 import type { Confirmations } from "./propagation.ts";
 import type { RepeatBook } from "./repeat-book.ts";
 import type { RepeatedRequests } from "./repeated-requests.ts";
+import type { SharedTransaction } from "./shared-transaction.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Waiters } from "./wait.ts";
 
@@ -89,6 +90,8 @@ export interface NodeParts {
   /** Guarded processes that hold facts of this node. */
   readonly children: Children;
   readonly audit: AuditLog;
+  /** Where decisions are written, several at a time. */
+  readonly decisions: SharedTransaction;
   /** `null`: nobody signs here. */
   readonly checkpoints: CheckpointWriter | null;
   readonly telemetry: Telemetry;

@@ -5,6 +5,7 @@
  */
 import type { Denial, PermissionState } from "@sallyport/contract";
 import {
+  type DeclaredUseView,
   type Grant,
   type RequestDetail,
   type RequestView,
@@ -16,10 +17,11 @@ import type {
   EventCursor,
   EventFilter,
   EventRow,
+  HeldSession,
+  HeldSessionCursor,
   IdentityFilter,
   Page,
   PageRequest,
-  PrincipalId,
   RecordReader,
   RecordVerbs,
   RequestFilter,
@@ -27,36 +29,29 @@ import type {
   StoreTransaction,
 } from "@sallyport/store";
 import { actionFacts } from "./access-events.ts";
-import { maskTarget } from "./audit/event-masking.ts";
+import { readAs, readRecorded, shownFilter } from "./authorized-read.ts";
 import { resolveAuthority } from "./authority/resolve-authority.ts";
 import { type Ask, type CallerContext, THE_SERVICE, policyContext } from "./caller-context.ts";
+import { type Declared, declaredUse } from "./declared-use.ts";
 import type { Decision, DecisionWords } from "./decision-request.ts";
 import { type FollowWords, type Followed, followEvents } from "./follow-events.ts";
 import { type Freeze, freezeNow } from "./freeze.ts";
 import { type ServiceChange, liveChanges } from "./live-changes.ts";
-import { NestedMap } from "./nested-map.ts";
 import { timestampOf } from "./node-clock.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
 import { approvalRecord, denialRecord } from "./policy-rows.ts";
-import { type Act, type RecordedAction, recordAct, recordRefusedSignIn } from "./record-act.ts";
+import {
+  type Act,
+  type RecordedAction,
+  recordAct,
+  recordRefusedSignIn,
+  takeBackRecords,
+} from "./record-act.ts";
 import { isHostCode, requireAuthority } from "./require-authority.ts";
 import { listRequestViews, maskedApproval, rawWidening, requestDetail } from "./request-view.ts";
 import { isAlive } from "./spend-approval.ts";
 import { type TrialAnswer, tryAccess } from "./trial.ts";
-
-/** Sessions are gathered from at most this many rows of each kind. */
-const SESSION_ROWS_MAX = 5000;
-const PAGE_LIMIT = 1000;
-
-export interface SessionSummary {
-  readonly organizationId: PrincipalId | null;
-  readonly userId: PrincipalId | null;
-  readonly sessionKey: string;
-  readonly approvals: number;
-  readonly pending: number;
-  readonly lastSeenMs: number;
-}
 
 export interface ServiceState {
   readonly state: PermissionState;
@@ -123,33 +118,11 @@ export class Overview {
   }
 
   /** Sessions that hold an approval or wait for a decision, the last seen first. */
-  sessions(caller: CallerContext): Promise<readonly SessionSummary[]> {
-    return this.#read(caller, async (tx) => {
-      const found = new NestedMap<SessionSummary>();
-      const see = (row: SeenRow, atMs: number, kind: "approvals" | "pending"): void => {
-        const { organizationId, userId, sessionKey } = row;
-        if (sessionKey === null) return;
-        const key = [organizationId, userId, sessionKey];
-        const known = found.get(key) ?? { ...row, sessionKey, approvals: 0, pending: 0, lastSeenMs: 0 };
-        found.set(key, {
-          organizationId,
-          userId,
-          sessionKey,
-          approvals: known.approvals + (kind === "approvals" ? 1 : 0),
-          pending: known.pending + (kind === "pending" ? 1 : 0),
-          lastSeenMs: Math.max(known.lastSeenMs, atMs),
-        });
-      };
-      await everyRow(
-        (page) => tx.approvals.list({ scope: "session" }, page),
-        (row) => see(row, row.lastUsedMs ?? row.createdMs, "approvals"),
-      );
-      await everyRow(
-        (page) => tx.requests.list({ status: "pending" }, page),
-        (row) => see(row, row.lastSeenMs, "pending"),
-      );
-      return [...found.values()].toSorted((left, right) => right.lastSeenMs - left.lastSeenMs);
-    });
+  sessions(
+    caller: CallerContext,
+    page: PageRequest<HeldSessionCursor>,
+  ): Promise<Page<HeldSession, HeldSessionCursor>> {
+    return this.#read(caller, (tx) => tx.sessions.listHeld(page));
   }
 
   /** Throws `PermissionError`: for what the server shows of its own, and before work that is expensive. */
@@ -185,28 +158,28 @@ export class Overview {
   }
 
   /** Counts of decisions over time. */
-  async eventStats(
-    caller: CallerContext,
-    filter: EventFilter,
-    bucketMs: number,
-  ): Promise<readonly EventCount[]> {
-    await requireAuthority(this.#parts, caller, "list");
-    await this.#parts.audit.flush();
-    const shown = this.#shown(filter);
-    return this.#parts.store.read((tx) =>
+  eventStats(caller: CallerContext, filter: EventFilter, bucketMs: number): Promise<readonly EventCount[]> {
+    const shown = shownFilter(this.#parts, filter);
+    return readRecorded(this.#parts, caller, (tx) =>
       tx.events.countByTime(shown, { bucketMs, limit: Math.min(1000, STATS_BUCKETS_MAX) }),
     );
   }
 
   /** Profiles as they were applied, newest first unless said. */
-  async profiles(
+  profiles(
     caller: CallerContext,
     filter: Pick<EventFilter, "subjectType" | "subjectName">,
     page: PageRequest<EventCursor>,
   ): Promise<Page<EventRow, EventCursor>> {
+    return readRecorded(this.#parts, caller, (tx) =>
+      tx.events.search({ ...filter, type: "sandbox.applied" }, page),
+    );
+  }
+
+  /** What a manifest declares, held against every recorded check of its subject. */
+  async declaredUse(caller: CallerContext, declared: Declared): Promise<DeclaredUseView> {
     await requireAuthority(this.#parts, caller, "list");
-    await this.#parts.audit.flush();
-    return this.#parts.store.read((tx) => tx.events.search({ ...filter, type: "sandbox.applied" }, page));
+    return declaredUse(this.#parts, declared);
   }
 
   /** What would happen. Registers, spends and records nothing. */
@@ -261,36 +234,26 @@ export class Overview {
     return this.#parts.store.transaction((tx) => work(tx.records));
   }
 
+  /** For what may be held in memory by `standing`: acknowledged once no live node goes by it any more. */
+  takeBackRecords<T>(work: (records: RecordVerbs) => Promise<T | null>): Promise<T | null> {
+    return takeBackRecords(this.#parts, work);
+  }
+
+  /**
+   * How long what was read of the records may be kept: while this answers the same, nothing was taken back.
+   * `null`: this node cannot vouch for anything now; read the store. Ask before reading, not after.
+   */
+  standing(): number | null {
+    const { live } = this.#parts;
+    return live.live ? live.revision : null;
+  }
+
   /** The log of this node from a place on. For the host: what it makes of it is for persons with authority. */
   follow(words: FollowWords): AsyncGenerator<Followed> {
     return followEvents(this.#parts, words);
   }
 
-  /** WHY: the log holds targets masked, and masking is the same every time: whoever knows one finds it. */
-  #shown(filter: EventFilter): EventFilter {
-    const { target, resourceType } = filter;
-    if (target === undefined) return filter;
-    const type = resourceType ?? (target.startsWith("/") ? "filesystem" : "network");
-    return { ...filter, target: maskTarget(type, target, this.#parts.maskingKey) };
-  }
-
-  async #read<T>(caller: CallerContext, work: (tx: StoreReader) => Promise<T>): Promise<T> {
-    await requireAuthority(this.#parts, caller, "list");
-    return this.#parts.store.read(work);
-  }
-}
-
-type SeenRow = Pick<SessionSummary, "organizationId" | "userId"> & { readonly sessionKey: string | null };
-
-async function everyRow<Row>(
-  list: (page: PageRequest) => Promise<Page<Row>>,
-  see: (row: Row) => void,
-): Promise<void> {
-  let after: Page<Row>["next"] = null;
-  for (let read = 0; read < SESSION_ROWS_MAX; read += PAGE_LIMIT) {
-    const page: Page<Row> = await list({ limit: PAGE_LIMIT, after });
-    for (const row of page.rows) see(row);
-    if (page.next === null) return;
-    after = page.next;
+  #read<T>(caller: CallerContext, work: (tx: StoreReader) => Promise<T>): Promise<T> {
+    return readAs(this.#parts, caller, work);
   }
 }

@@ -1,18 +1,23 @@
 /** What a caller may know of the policy that it stands under: its own, bounded, and nothing of others. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { AccessService } from "./access-service.ts";
+import { eventOfRow } from "./audit/event-chain.ts";
 import {
   type Fixture,
   type FixtureOptions,
   READER,
   SYSTEM,
   adminOf,
+  ask,
   callerOf,
+  eventsOf,
   frame,
   openFixture,
+  receive,
 } from "./testing/service-fixture.ts";
 
 const ADMIN = adminOf();
+const DECLARED = receive("https://declared.example.com/a");
 let fixture: Fixture;
 beforeEach(async () => {
   fixture = await openFixture();
@@ -112,4 +117,21 @@ it("is bounded, and frozen", async () => {
   const state = await another.state(callerOf());
   await another.stop();
   expect([state?.rules.length, Object.isFrozen(state)]).toEqual([1000, true]);
+});
+
+it("stands in every event as it is when the event is recorded, also where one rule came or went since the last", async () => {
+  const rulesOf = async (): Promise<unknown> => {
+    await fixture.service.check(callerOf(), ask(DECLARED));
+    const last = (await eventsOf(fixture)).findLast(({ type }) => type === "permission.evaluated");
+    const event = eventOfRow({ body: last?.body ?? "" });
+    if (!event.ok || event.event.type !== "permission.evaluated") throw new Error("there is no such event");
+    const { rules, policySources } = event.event.data.permissionState;
+    return { rules, policySources };
+  };
+  const none = { rules: [], policySources: ["builtin", "manifest", "approval"] };
+  expect(await rulesOf()).toEqual(none);
+  const id = await ruled({});
+  expect(await rulesOf()).toEqual({ rules: [id], policySources: [...none.policySources, "host"] });
+  await fixture.service.removeRule(ADMIN, { id });
+  expect(await rulesOf()).toEqual(none);
 });

@@ -4,15 +4,24 @@
  * INVARIANT: what is acknowledged is recorded; an act that cannot be recorded is not made.
  */
 import type { PolicyAction } from "@sallyport/contract";
-import type { Json, StoreTransaction } from "@sallyport/store";
+import type { Json, RecordVerbs, StoreTransaction } from "@sallyport/store";
 import type { CallerContext } from "./caller-context.ts";
+import { changeBody } from "./change-body.ts";
+import { heard } from "./change-policy.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { actorOf, policyEvent } from "./policy-event.ts";
 import { requireAuthority } from "./require-authority.ts";
 
 export type RecordedAction = Extract<
   PolicyAction,
-  "sign_in" | "set_account" | "issue_credential" | "revoke_credential"
+  | "sign_in"
+  | "set_account"
+  | "set_own_password"
+  | "issue_credential"
+  | "revoke_credential"
+  | "issue_token"
+  | "revoke_token"
+  | "retry_delivery"
 >;
 
 export interface Act<T> {
@@ -21,7 +30,12 @@ export interface Act<T> {
   /** Never a secret. */
   readonly before: Json;
   readonly after: Json;
+  /** It takes away what nodes may hold in memory: acknowledged once none of them goes by it any more. */
+  readonly isTakenBack?: true | undefined;
 }
+
+/** WHY without authority: whoever comes in is not in yet, and one's own password is one's own, also of who may not decide. */
+const OF_ANYBODY: ReadonlySet<RecordedAction> = new Set(["sign_in", "set_own_password"]);
 
 /** One transaction with the act and its event. `null` from `work`: nothing was done, and nothing is recorded. */
 export async function recordAct<T>(
@@ -30,9 +44,8 @@ export async function recordAct<T>(
   action: RecordedAction,
   work: (tx: StoreTransaction) => Promise<Act<T> | null>,
 ): Promise<T | null> {
-  // WHY not for a sign-in: whoever comes in is not in yet, and may come in without being allowed to decide.
-  if (action !== "sign_in") await requireAuthority(parts, caller, action);
-  return parts.audit.transaction(async (tx, record) => {
+  if (!OF_ANYBODY.has(action)) await requireAuthority(parts, caller, action);
+  const done = await parts.audit.transaction(async (tx, record) => {
     const act = await work(tx);
     if (act === null) return null;
     record(
@@ -48,8 +61,32 @@ export async function recordAct<T>(
         after: act.after,
       }),
     );
-    return act.value;
+    return { value: act.value, revision: act.isTakenBack === true ? await takenBack(parts, tx) : null };
   });
+  if (done === null) return null;
+  if (done.revision !== null) await heard(parts, done.revision);
+  return done.value;
+}
+
+/** Records that nodes may hold in memory, taken back. `null` from `work`: there was nothing to take. */
+export async function takeBackRecords<T>(
+  parts: NodeParts,
+  work: (records: RecordVerbs) => Promise<T | null>,
+): Promise<T | null> {
+  const done = await parts.store.transaction(async (tx) => {
+    const value = await work(tx.records);
+    return value === null ? null : { value, revision: await takenBack(parts, tx) };
+  });
+  if (done === null) return null;
+  await heard(parts, done.revision);
+  return done.value;
+}
+
+/** INVARIANT: what a node read at one revision it forgets with the next, and no change of policy is told by this one. */
+async function takenBack(parts: NodeParts, tx: StoreTransaction): Promise<number> {
+  const revision = await tx.revisions.next();
+  await tx.revisions.append({ revision, body: changeBody([]), createdMs: parts.clock.nowMs() });
+  return revision;
 }
 
 /** Somebody tried to come in and could not. Durable, or an error. */

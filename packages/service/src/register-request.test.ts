@@ -9,9 +9,9 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   eventsOf,
   frame,
-  logFaults,
   openFixture,
   receive,
   shown,
@@ -20,10 +20,7 @@ import {
 const UNKNOWN = receive("https://unknown.example.com/a?b=1");
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 describe("requests", () => {
   it("are one per tuple, organization, user and session, and are counted", async () => {

@@ -83,7 +83,8 @@ export class RemoteResumes implements ResumeLending {
         nowMs: await leaseClock(this.#parts, tx),
         leaseMs: limits.jobLeaseMs,
         limit,
-        only: { actions, session: sessionOf(holder) },
+        actions,
+        session: sessionOf(holder),
       }),
     );
   }

@@ -10,7 +10,7 @@ import {
   adminOf,
   ask,
   callerOf,
-  logFaults,
+  closeSound,
   openFixture,
   read,
   receive,
@@ -22,10 +22,7 @@ const NEVER_MS = 3_600_000;
 
 let fixture: Fixture;
 let store: CountingStore;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function open(changes: FixtureOptions = {}): Promise<Fixture["service"]> {
   fixture = await openFixture({

@@ -7,6 +7,7 @@ import type { Approval, RequestRecord } from "@sallyport/contract";
 import type { RequestDetail, RequestView } from "@sallyport/contract/admin";
 import type { Page, PageRequest, RequestFilter, RequestRow, StoreReader } from "@sallyport/store";
 import { maskMessage, maskTarget } from "./audit/event-masking.ts";
+import { readCounted } from "./authorized-read.ts";
 import type { CallerContext } from "./caller-context.ts";
 import { accessOfTuple } from "./coverage.ts";
 import type { DecisionWords } from "./decision-request.ts";
@@ -60,10 +61,11 @@ export async function requestDetail(
         target: maskTarget(row.resourceType, suggestion.target, parts.maskingKey),
       })),
       asked: await askedOf(tx, row),
-      nearMisses: nearMisses(parts, row, approvals).map(({ row: near, why, message }) => ({
-        approval: masked(approvalRecord(near)),
-        why,
-        message,
+      // WHY only while it is pending: what was given for a request would be named as why it was asked.
+      nearMisses: (row.status === "pending" ? nearMisses(parts, row, approvals) : []).map((near) => ({
+        approval: masked(approvalRecord(near.row)),
+        why: near.why,
+        message: near.message,
       })),
       granted: approvals
         .filter((approval) => approval.scope === "permanent" || approval.sessionKey === row.sessionKey)
@@ -147,15 +149,4 @@ function decisionIn(body: string | undefined): RecordedDecision | undefined {
     readonly data?: { readonly permission_decision?: RecordedDecision };
   };
   return event.data?.permission_decision;
-}
-
-/** WHY: an approver sees every repeat that this node knows of. A count that cannot be written hides no request. */
-async function readCounted<T>(
-  parts: NodeParts,
-  caller: CallerContext,
-  work: (tx: StoreReader) => Promise<T>,
-): Promise<T> {
-  await requireAuthority(parts, caller, "list");
-  await parts.repeated.flush().catch(parts.faulted);
-  return parts.store.read(work);
 }

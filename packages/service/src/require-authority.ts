@@ -24,9 +24,13 @@ const WORDS: Readonly<Record<PolicyAction, string>> = {
   retain_events: "remove old events",
   set_freeze: "freeze or lift the freeze",
   set_account: "change accounts",
+  set_own_password: "change a password",
   sign_in: "sign in",
   issue_credential: "issue a runtime credential",
   revoke_credential: "revoke a runtime credential",
+  issue_token: "issue a token",
+  revoke_token: "revoke a token",
+  retry_delivery: "retry a notification",
   list: "list external access",
 };
 

@@ -27,7 +27,9 @@ export type ResumeCheck =
   /** Set aside until a person looks at it. */
   | { readonly kind: "park"; readonly error: string }
   /** Not now. */
-  | { readonly kind: "later"; readonly error: string };
+  | { readonly kind: "later"; readonly error: string }
+  /** Not here: the action is not known to this node any more. */
+  | { readonly kind: "elsewhere" };
 
 export async function checkResume(parts: NodeParts, tx: StoreTransaction, job: JobRow): Promise<ResumeCheck> {
   // INVARIANT: takes the row's lock, so that a waiter that wakes now and this executor cannot both go on.
@@ -56,11 +58,7 @@ function checkAction(
   request: RequestRow,
 ): ResumeCheck {
   const action = parts.actions.get(job.action);
-  if (action === undefined)
-    return {
-      kind: "later",
-      error: `the action \`${job.action}\` is not registered on this node: load its module`,
-    };
+  if (action === undefined) return { kind: "elsewhere" };
   if (job.ownerModule !== "" && action.module !== job.ownerModule)
     return park(`the action \`${job.action}\` belongs to another module now: ask anew`);
   const chain = standingFrames(request.subjectChain as unknown as CallerContext["frames"]);

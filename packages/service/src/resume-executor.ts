@@ -81,15 +81,18 @@ export class ResumeExecutor {
     }
   }
 
-  #claim(limit: number): Promise<readonly JobRow[]> {
-    const { store, nodeId, limits, actions } = this.#parts;
+  /** INVARIANT: only jobs of actions that run in this process; the others wait for whoever knows theirs. */
+  async #claim(limit: number): Promise<readonly JobRow[]> {
+    const { store, nodeId, limits } = this.#parts;
+    const actions = this.#parts.actions.ownNames;
+    if (actions.length === 0) return [];
     return store.transaction(async (tx) =>
       tx.jobs.claim({
         owner: nodeId,
         nowMs: await leaseClock(this.#parts, tx),
         leaseMs: limits.jobLeaseMs,
         limit,
-        except: actions.offeredNames,
+        actions,
       }),
     );
   }
@@ -126,7 +129,7 @@ export class ResumeExecutor {
     const { handler } = action;
     if (handler === null) {
       // WHY: it was offered by a remote host after it was claimed here.
-      await settleJob(this.#parts, job, lease, { kind: "later", error: "a remote host runs the action" });
+      await settleJob(this.#parts, job, lease, { kind: "elsewhere" });
       return "not_run";
     }
     const abort = new AbortController();

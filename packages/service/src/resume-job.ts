@@ -54,6 +54,10 @@ export async function settleJob(
         return;
       case "later":
         await tryLater(parts, tx, job, lease, nowMs, check.error);
+        return;
+      case "elsewhere":
+        // INVARIANT: who does not know an action uses up none of its attempts.
+        await tx.jobs.release(lease, nowMs);
     }
   });
 }

@@ -13,8 +13,8 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   frame,
-  logFaults,
   openFixture,
   receive,
   shown,
@@ -29,10 +29,7 @@ let clock: TestClock;
 let runs: { readonly context: unknown; readonly run: ResumeRun }[];
 let failing: Error | null;
 
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 async function open(changes: FixtureOptions = {}): Promise<AccessService> {
   clock = new TestClock();
@@ -203,7 +200,13 @@ describe("a resume that fails", () => {
     await requireAndApprove();
     const claim = (owner: string) =>
       fixture.store.transaction((tx) =>
-        tx.jobs.claim({ owner, nowMs: clock.nowMs(), leaseMs: LIMITS.jobLeaseMs, limit: 10 }),
+        tx.jobs.claim({
+          owner,
+          nowMs: clock.nowMs(),
+          leaseMs: LIMITS.jobLeaseMs,
+          limit: 10,
+          actions: ["demo.resume"],
+        }),
       );
     const [dead] = await claim("node-dead");
     clock.step(LIMITS.jobLeaseMs - 1);
@@ -220,7 +223,13 @@ describe("a resume that fails", () => {
     const service = await open();
     await requireAndApprove();
     for (let death = 0; death < LIMITS.attemptsMax; death++) {
-      const claim = { owner: "node-dead", nowMs: clock.nowMs(), leaseMs: 1000, limit: 10 };
+      const claim = {
+        owner: "node-dead",
+        nowMs: clock.nowMs(),
+        leaseMs: 1000,
+        limit: 10,
+        actions: ["demo.resume"],
+      };
       await fixture.store.transaction((tx) => tx.jobs.claim(claim));
       clock.step(1000);
     }

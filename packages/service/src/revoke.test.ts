@@ -6,7 +6,7 @@ import {
   adminOf,
   ask,
   callerOf,
-  logFaults,
+  closeSound,
   openFixture,
   receive,
 } from "./testing/service-fixture.ts";
@@ -16,10 +16,7 @@ const code = async (what = TARGET) =>
   (await fixture.service.check(callerOf(), ask(what, { registerRequest: false }))).code;
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 describe("revoking", () => {
   it("ends an approval at once and is idempotent", async () => {

@@ -4,9 +4,10 @@
  */
 import type { PermissionDecision, RequestStatus, Resolution } from "@sallyport/contract";
 import type { Json, RequestRow, StoreTransaction } from "@sallyport/store";
-import { type ActionFacts, type UnchainedEvent, resolvedEvent } from "./access-events.ts";
+import { type UnchainedEvent, resolvedEvent } from "./access-events.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { tupleOf } from "./policy-rows.ts";
+import type { ActionFacts } from "./shared-facts.ts";
 
 export interface Settling {
   readonly to: Exclude<RequestStatus, "pending">;

@@ -4,7 +4,12 @@ import type { UnchainedEvent } from "./access-events.ts";
 import type { EventRow } from "./audit/event-chain.ts";
 import { bytesOfHex } from "./audit/stored-chain.ts";
 
-export function storedEvent(row: EventRow, columns: UnchainedEvent["columns"]): StoredEvent {
+/** `prevHash`: the bytes of the row's `previousHash`, which whoever chains rows has already. */
+export function storedEvent(
+  row: EventRow,
+  columns: UnchainedEvent["columns"],
+  prevHash: Uint8Array,
+): StoredEvent {
   // WHY spelled out: spreading the columns costs as much as hashing the row.
   return {
     node: row.node,
@@ -25,7 +30,7 @@ export function storedEvent(row: EventRow, columns: UnchainedEvent["columns"]): 
     decisionSource: columns.decisionSource,
     code: columns.code,
     body: row.body,
-    prevHash: bytesOfHex(row.previousHash),
+    prevHash,
     hash: bytesOfHex(row.hash),
   };
 }

@@ -7,8 +7,8 @@ import {
   adminOf,
   ask,
   callerOf,
+  closeSound,
   eventsOf,
-  logFaults,
   openFixture,
   receive,
   shown,
@@ -18,10 +18,7 @@ const TARGET = receive("https://unknown.example.com/a");
 const LONG = { timeoutMs: 60_000 };
 
 let fixture: Fixture;
-afterEach(async () => {
-  expect(await logFaults(fixture)).toEqual([]);
-  await fixture.close();
-});
+afterEach(() => closeSound(fixture));
 
 /** The only pending request, once it is there. */
 async function pendingId(): Promise<string> {

@@ -11,6 +11,28 @@ export function canonical(value: unknown): string {
 }
 
 const DEPTH_MAX = 200;
+const keptTexts = new WeakMap<object, string>();
+
+/**
+ * Writes a value once for everything that will hold it.
+ * INVARIANT: only what can never change is kept, or an event would say what was true of another one.
+ */
+export function keepText(value: object): void {
+  if (!isFrozenThroughout(value))
+    throw new TypeError("the value can still change: freeze it and everything in it");
+  // WHY read again: a text that was put together is copied piece by piece wherever it goes, until somebody reads it.
+  keptTexts.set(value, Buffer.from(textOf(value)).toString());
+}
+
+/** A getter is not frozen: it may answer something else next time. */
+export function isFrozenThroughout(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (depth === DEPTH_MAX || !Object.isFrozen(value)) return false;
+  return Object.values(Object.getOwnPropertyDescriptors(value)).every(
+    (member) => "value" in member && isFrozenThroughout(member.value, depth + 1),
+  );
+}
+
 /** Text whose form is its own characters. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
@@ -27,7 +49,9 @@ function textOf(value: unknown, depth = 0): string {
     case "object":
       if (value === null) return "null";
       if (depth === DEPTH_MAX) throw new TypeError("the value is nested too deep: make it flatter");
-      return Array.isArray(value) ? arrayText(value, depth) : objectText(value, depth);
+      return (
+        keptTexts.get(value) ?? (Array.isArray(value) ? arrayText(value, depth) : objectText(value, depth))
+      );
     case "bigint":
     case "function":
     case "symbol":
@@ -60,11 +84,11 @@ function objectText(value: object, depth: number): string {
   const order = knownOrder(keys);
   if (order === undefined) return objectText(withVisibleKeys(held), depth);
   let text = "{";
-  for (const { key, name } of order) {
+  for (const { key, first, next } of order) {
     const member = held[key];
     if (member === undefined) continue;
-    if (text.length > 1) text += ",";
-    text += name + textOf(member, depth + 1);
+    const name = text.length > 1 ? next : first;
+    text = `${text}${name}${textOf(member, depth + 1)}`;
   }
   return `${text}}`;
 }
@@ -72,7 +96,9 @@ function objectText(value: object, depth: number): string {
 interface Member {
   readonly key: string;
   /** The key as it stands in the text, with its colon. */
-  readonly name: string;
+  readonly first: string;
+  /** The same behind another member. */
+  readonly next: string;
 }
 
 /** Orders of keys that were met, by one key after the other as they stood in the object. */
@@ -106,7 +132,10 @@ function knownOrder(keys: readonly string[]): readonly Member[] | undefined {
 /** By UTF-16 code units. `undefined` where a key has half a surrogate pair. */
 function orderOf(keys: readonly string[]): readonly Member[] | undefined {
   if (!keys.every(isWellFormed)) return undefined;
-  return keys.toSorted().map((key) => ({ key, name: `${stringText(key)}:` }));
+  return keys.toSorted().map((key) => {
+    const first = `${stringText(key)}:`;
+    return { key, first, next: `,${first}` };
+  });
 }
 
 function isWellFormed(text: string): boolean {

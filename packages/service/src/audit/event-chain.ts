@@ -42,32 +42,34 @@ export function genesisOf(node: string): ChainHead {
   return Object.freeze({ node, seq: 0, hash: GENESIS_HASH });
 }
 
-export function headOf({ node, seq, hash: rowHash }: EventRow): ChainHead {
+export function headOf({ node, seq, hash: rowHash }: ChainHead): ChainHead {
   return Object.freeze({ node, seq, hash: rowHash });
 }
 
 /** The row that follows a head. `links`: heads of other nodes that this row vouches for. */
 export function nextRow(head: ChainHead, event: EventEnvelope, links: readonly ChainHead[] = []): EventRow {
-  const unsigned = {
+  const row = {
     node: head.node,
     seq: head.seq + 1,
     time: event.time,
     previousHash: head.hash,
     body: bodyOf(event, links),
+    hash: "",
   };
-  return Object.freeze({ ...unsigned, hash: hashRow(unsigned) });
+  row.hash = hashRow(row);
+  return Object.freeze(row);
 }
 
 const writer = new FieldWriter();
 
-export function hashRow(row: Omit<EventRow, "hash">): string {
+export function hashRow({ node, seq, time, previousHash, body }: Omit<EventRow, "hash">): string {
   writer.begin(DOMAIN);
   writer.integer(CHAIN_FORMAT);
-  writer.text(row.node);
-  writer.integer(row.seq);
-  writer.text(row.time);
-  writer.text(row.previousHash);
-  writer.text(row.body);
+  writer.text(node);
+  writer.integer(seq);
+  writer.text(time);
+  writer.text(previousHash);
+  writer.text(body);
   return hash("sha256", writer.bytes(), "hex");
 }
 

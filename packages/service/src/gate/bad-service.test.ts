@@ -2,7 +2,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GateClient, type GateFault, gateBounds as bounds, openPrivateRealm } from "@sallyport/gate";
+import {
+  type GateClient,
+  type GateFault,
+  gateBounds as bounds,
+  connectGate,
+  openPrivateRealm,
+} from "@sallyport/gate";
 import type { Change } from "@sallyport/policy";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { policyContext } from "../caller-context.ts";
@@ -86,7 +92,7 @@ async function connecting(): Promise<Connecting> {
   const { near, far } = await socketPair();
   service = new RawEnd(near);
   const faults: GateFault[] = [];
-  const client = GateClient.connect(far, {
+  const client = connectGate(far, {
     realm: openPrivateRealm({ seed: [7, 8], script }),
     onClosed: (fault) => faults.push(fault),
   });
@@ -265,7 +271,7 @@ describe("attack: a service", () => {
   it("that repeats the answer to a heartbeat renews nothing", async () => {
     const { near, far } = await socketPair();
     service = new RawEnd(near);
-    const opening = GateClient.connect(far, { realm: openPrivateRealm({ seed: [7, 8], script }) });
+    const opening = connectGate(far, { realm: openPrivateRealm({ seed: [7, 8], script }) });
     service.say({ ...TERMS, lease_ms: 1000 });
     service.say(SNAPSHOT);
     const { beat } = await service.next("heartbeat");

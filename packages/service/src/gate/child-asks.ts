@@ -4,6 +4,7 @@
  */
 import {
   type AskMessage,
+  type AskWords,
   type ChildMessage,
   type GateChannel,
   GateFault,
@@ -13,9 +14,16 @@ import {
 } from "@sallyport/gate";
 import { type ExternalAccessCheck, externalAccessCheckWire } from "@sallyport/contract";
 import { callerFactsWire, stateAnswerWire, waitAnswerWire } from "@sallyport/contract/remote";
-import type { CallerContext, Wait } from "../caller-context.ts";
+import type { Ask, CallerContext, Wait } from "../caller-context.ts";
 import { callerFacts } from "./caller-facts.ts";
-import { childAsk, enteredCaller, resumeOf } from "./child-words.ts";
+import {
+  type ChildAsk,
+  type Enforcer,
+  childAsk,
+  enforcedCaller,
+  enteredCaller,
+  resumeOf,
+} from "./child-words.ts";
 import type { GateNode } from "./gate-node.ts";
 
 type Channel = Pick<GateChannel<ChildMessage, ServiceMessage>, "send" | "pause" | "resume" | "close">;
@@ -28,6 +36,7 @@ export class ChildAsks {
   readonly #node: GateNode;
   readonly #caller: CallerContext;
   readonly #channel: Channel;
+  readonly #enforcer: Enforcer;
   readonly #waits = new Map<number, AbortController>();
   #lastId = 0;
   #running = 0;
@@ -35,10 +44,11 @@ export class ChildAsks {
   /** Events that were not recorded because there were too many. */
   dropped = 0;
 
-  constructor(node: GateNode, caller: CallerContext, channel: Channel) {
+  constructor(node: GateNode, caller: CallerContext, channel: Channel, enforcer: Enforcer) {
     this.#node = node;
     this.#caller = caller;
     this.#channel = channel;
+    this.#enforcer = enforcer;
   }
 
   hear(message: Asked): void {
@@ -127,8 +137,8 @@ export class ChildAsks {
 
   #ask(message: AskMessage, wait: Wait | undefined): Promise<ExternalAccessCheck> {
     const { verb, words, registerRequest } = message;
-    const { service, parseUrl } = this.#node;
-    const { caller, ask } = childAsk(this.#caller, words, parseUrl, { registerRequest, wait });
+    const { service } = this.#node;
+    const { caller, ask } = this.#asked(words, { registerRequest, wait });
     switch (verb) {
       case "check":
         return service.check(caller, ask);
@@ -140,20 +150,26 @@ export class ChildAsks {
     }
   }
 
-  /** INVARIANT: what a child reports is decided again, and recorded as its own and attested by its guard. */
+  /** INVARIANT: what a child reports is decided again, and recorded as its own, attested by what enforces it. */
   async #record(entries: Extract<ChildMessage, { readonly kind: "event" }>["entries"]): Promise<void> {
-    const { service, parseUrl } = this.#node;
+    const { service } = this.#node;
     const subject = this.#caller.frames.at(-1)?.subject;
     this.#begin();
-    for (const { kind, words } of entries) {
+    for (const { kind, words, count: times } of entries) {
       if (this.#isClosed || subject === undefined || !this.#node.mayReport(subject)) {
         this.dropped += 1;
         continue;
       }
-      const { caller, ask } = childAsk(this.#caller, words, parseUrl, { registerRequest: false });
-      await service.check(caller, { ...ask, enforced: kind === "violation" }).catch(() => undefined);
+      const { caller, ask } = this.#asked(words, { registerRequest: false });
+      await service.check(caller, { ...ask, times, enforced: kind === "violation" }).catch(() => undefined);
     }
     this.#end();
+  }
+
+  #asked(words: AskWords, rest: Pick<Ask, "registerRequest" | "wait">): ChildAsk {
+    const { mode } = this.#node.contextOf(this.#caller);
+    const caller = enforcedCaller(this.#caller, this.#enforcer, mode);
+    return childAsk(caller, words, this.#node.parseUrl, { ...rest, enforcer: this.#enforcer });
   }
 
   #begin(): void {

@@ -4,6 +4,7 @@
  * INVARIANT: a limited approval never travels; the child has to ask.
  */
 import { type Subject, sameSubject } from "@sallyport/contract";
+import { gateBounds as bounds } from "@sallyport/gate";
 import type { BuiltinDeny, Change, Context, Contract } from "@sallyport/policy";
 import type { StoreReader } from "@sallyport/store";
 import { type CallerContext, sessionOf } from "../caller-context.ts";
@@ -122,4 +123,20 @@ function distinct(subjects: readonly Subject[]): readonly Subject[] {
 
 function distinctTexts(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)];
+}
+
+/** JSON texts of the changes, in messages of a fair size; one message at least. */
+export function partsOf(changes: readonly Change[]): readonly (readonly string[])[] {
+  const parts: string[][] = [[]];
+  let size = 0;
+  for (const change of changes) {
+    const text = JSON.stringify(change);
+    if (size > 0 && size + text.length > bounds.FACTS_PART_BYTES) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(text);
+    size += text.length;
+  }
+  return parts;
 }

@@ -7,6 +7,7 @@ import {
   type Access,
   type Fault,
   type Host,
+  type PermissionMode,
   type Subject,
   type UrlParser,
   fault,
@@ -19,6 +20,9 @@ import type { Frame } from "@sallyport/policy";
 import type { Ask, CallerContext } from "../caller-context.ts";
 import type { RequireAsk } from "../require.ts";
 
+/** `guard`: code inside of the child. `sandbox`: a broker outside of it, for the kernel and for the gateway. */
+export type Enforcer = "guard" | "sandbox";
+
 export interface ChildAsk {
   readonly caller: CallerContext;
   readonly ask: Ask;
@@ -28,7 +32,7 @@ export function childAsk(
   caller: CallerContext,
   words: AskWords,
   parseUrl: UrlParser,
-  rest: Pick<Ask, "registerRequest" | "wait">,
+  { enforcer, ...rest }: Pick<Ask, "registerRequest" | "wait"> & { readonly enforcer: Enforcer },
 ): ChildAsk {
   const { resourceType: type, operation, target, exists, enforced } = words;
   const extras = extrasOf(words, parseUrl);
@@ -40,13 +44,25 @@ export function childAsk(
     ask: {
       access: broken ?? accessOf(words, parseUrl),
       requested: { type, operation, target: words.requested ?? target },
-      attestedBy: "guard",
+      attestedBy: enforcer === "guard" ? "guard" : type === "network" ? "gateway" : "kernel",
       enforced: enforced === true,
       exists: exists === true,
       ...(broken === undefined ? extras : {}),
       ...rest,
     },
   };
+}
+
+/**
+ * INVARIANT: what reaches the broker of a sandbox lies outside of the confinement. Where undecided actions run confined,
+ * this is the violation that becomes the request, and nothing runs by the mode.
+ */
+export function enforcedCaller(
+  caller: CallerContext,
+  enforcer: Enforcer,
+  mode: PermissionMode,
+): CallerContext {
+  return enforcer === "sandbox" && mode === "on_failure" ? { ...caller, mode: "default" } : caller;
 }
 
 function faultOf({ fault: found }: AskWords): Fault | undefined {

@@ -13,7 +13,7 @@ import { systemClock } from "../node-clock.ts";
 import { Children } from "./children.ts";
 import { eventBudget } from "./event-budget.ts";
 import type { AskedService, GateNode } from "./gate-node.ts";
-import { GateSession } from "./gate-session.ts";
+import { type ChildOptions, GateSession } from "./gate-session.ts";
 
 export interface ForwardingGateOptions {
   readonly service: AskedService;
@@ -46,6 +46,7 @@ export class ForwardingGate {
       newNonce: () => randomBytes(NONCE_BYTES).toString("hex"),
       mayReport: eventBudget(systemClock),
       refresh: () => this.#refresh(),
+      attachBranch: (socket, caller) => this.attachChild(socket, caller),
     };
   }
 
@@ -53,8 +54,13 @@ export class ForwardingGate {
    * Binds a caller to the host's end of a socket whose other end a child inherits.
    * @param caller what the child is, for as long as it lives; nothing that it sends changes it
    */
-  attachChild(socket: Duplex, caller: CallerContext): GateSession {
+  attachChild(
+    socket: Duplex,
+    caller: CallerContext,
+    { imports }: Pick<ChildOptions, "imports"> = {},
+  ): GateSession {
     const session = new GateSession(this.#node, socket, caller, {
+      imports,
       onClosed: () => this.#sessions.delete(session),
     });
     if (this.#isClosed) session.close();

@@ -1,8 +1,9 @@
 /**
  * What the sessions of the gate need of their node.
  */
+import type { Duplex } from "node:stream";
 import type { AccessAsking, Subject, UrlParser } from "@sallyport/contract";
-import type { GateTimers } from "@sallyport/gate";
+import type { AskWords, GateTimers } from "@sallyport/gate";
 import type { Context } from "@sallyport/policy";
 import type { CallerContext } from "../caller-context.ts";
 import type { NodeClock } from "../node-clock.ts";
@@ -11,6 +12,16 @@ import type { Children } from "./children.ts";
 
 /** What a child may use of the service: it asks, and never decides. */
 export type AskedService = AccessAsking;
+
+/** What a program that a child started has of that child. */
+export interface BranchOptions {
+  readonly onAsked: ((asked: AskedOfChild) => void) | undefined;
+}
+
+/** What a child asked, reported or loaded, as it said it; for whoever learns from it. */
+export type AskedOfChild =
+  | { readonly kind: "access"; readonly words: AskWords }
+  | { readonly kind: "import"; readonly name: string; readonly evidence: string | undefined };
 
 export interface GateNode {
   readonly clock: NodeClock;
@@ -32,4 +43,6 @@ export interface GateNode {
   mayReport(subject: Subject): boolean;
   /** Sends every child what it has not heard yet. */
   refresh(): void;
+  /** Binds the caller to the gate of a program that one of its children started. */
+  attachBranch(socket: Duplex, caller: CallerContext, options: BranchOptions): { close(): void };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { GateClient, openPrivateRealm } from "@sallyport/gate";
+import { connectGate, openPrivateRealm } from "@sallyport/gate";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { CallerContext } from "../caller-context.ts";
 import type { GateSession } from "./gate-session.ts";
@@ -105,7 +105,7 @@ describe("a snapshot of many contracts", () => {
   it("is whole for the child, from its first part to its last", async () => {
     const { near, far } = await socketPair();
     fixture.service.gate.attachChild(near, declareMuch());
-    const client = await GateClient.connect(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
+    const client = await connectGate(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
     for (const contract of [0, 1, CONTRACTS - 1]) {
       expect(client.foresee(declared(contract, 0)).verdict.code).toBe("allowed_sandbox");
       expect(client.foresee(declared(contract, ENTRIES - 1)).verdict.code).toBe("allowed_sandbox");
@@ -125,7 +125,7 @@ describe("a snapshot of many contracts", () => {
     });
     const { near, far } = await socketPair();
     const session = fixture.service.gate.attachChild(near, caller);
-    const client = await GateClient.connect(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
+    const client = await connectGate(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
     expect(client.foresee(declared(0, 0)).verdict.code).toBe("approval_required");
     declareMuch();
     await expect.poll(() => client.foresee(declared(CONTRACTS - 1, 0)).verdict.code).toBe("allowed_sandbox");
@@ -139,7 +139,7 @@ describe("a snapshot of many contracts", () => {
     const { end } = await attach(declareMuch());
     const service = new RawEnd(near);
     ends.push(service);
-    const opening = GateClient.connect(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
+    const opening = connectGate(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
     // The real messages of the service, but for the last one.
     end.hello();
     const { n: _, ...hello } = await end.next("hello");
@@ -258,7 +258,7 @@ describe("the compiled package", () => {
 import { createInterface } from "node:readline";
 import { SyncGateClient, openPrivateRealm } from ${JSON.stringify(entry)};
 const realm = openPrivateRealm({ seed: [3, 4], script: readFileSync(process.argv[3], "utf8") });
-const client = SyncGateClient.open({ fd: 3, realm });
+const client = SyncGateClient.open({ gate: 3, openRealm: () => realm });
 const say = (id, value) => process.stdout.write(JSON.stringify({ id, value }) + "\\n");
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, words } = JSON.parse(line);

@@ -5,10 +5,12 @@
 import type { Duplex } from "node:stream";
 import { randomBytes } from "node:crypto";
 import { type GateTimers, gateBounds as bounds, systemTimers } from "@sallyport/gate";
-import type { BuiltinDeny } from "@sallyport/policy";
+import type { PermissionMode } from "@sallyport/contract";
+import type { BuiltinDeny, Change } from "@sallyport/policy";
 import { type CallerContext, policyContext } from "../caller-context.ts";
 import type { NodeParts } from "../node-parts.ts";
 import { nodeState } from "../node-state.ts";
+import { ChildFacts } from "./child-facts.ts";
 import { eventBudget } from "./event-budget.ts";
 import type { AskedService, GateNode } from "./gate-node.ts";
 import { type ChildOptions, GateSession } from "./gate-session.ts";
@@ -18,6 +20,11 @@ export interface GateServerOptions {
   readonly service: AskedService;
   readonly builtins: readonly BuiltinDeny[];
   readonly timers?: GateTimers | undefined;
+}
+
+export interface ChildPremises {
+  readonly changes: readonly Change[];
+  readonly mode: PermissionMode;
 }
 
 const NONCE_BYTES = 16;
@@ -34,7 +41,10 @@ export class GateServer {
   constructor(options: GateServerOptions) {
     const { parts } = options;
     this.#parts = parts;
-    this.#node = gateNode(options, () => this.refresh());
+    this.#node = gateNode(options, {
+      refresh: () => this.refresh(),
+      attachBranch: (socket, caller, { onAsked }) => this.attachChild(socket, caller, { onAsked }),
+    });
     parts.live.onAdvance(() => this.refresh());
     parts.children.onMoved(() => this.#confirm());
   }
@@ -45,6 +55,7 @@ export class GateServer {
    */
   attachChild(socket: Duplex, caller: CallerContext, options: ChildOptions = {}): GateSession {
     const session = new GateSession(this.#node, socket, caller, {
+      ...options,
       onClosed: (fault) => {
         this.#sessions.delete(session);
         options.onClosed?.(fault);
@@ -57,6 +68,13 @@ export class GateServer {
     this.#sessions.add(session);
     this.#parts.children.add(session);
     return session;
+  }
+
+  /** What a child of this caller would hear first: for a sandbox that is built before its child is there. */
+  async factsOf(caller: CallerContext): Promise<ChildPremises> {
+    const facts = new ChildFacts(caller);
+    const { changes } = await this.#parts.store.read((tx) => facts.news(tx, this.#node.held));
+    return { changes, mode: this.#node.contextOf(caller).mode };
   }
 
   /** Sends every child what it has not heard yet. One reading at a time, and one more for those who come meanwhile. */
@@ -104,7 +122,10 @@ export class GateServer {
   }
 }
 
-function gateNode({ parts, service, builtins, timers }: GateServerOptions, refresh: () => void): GateNode {
+function gateNode(
+  { parts, service, builtins, timers }: GateServerOptions,
+  acts: Pick<GateNode, "refresh" | "attachBranch">,
+): GateNode {
   const { live, clock, parseUrl, children, hook, strictAudit } = parts;
   return {
     clock,
@@ -126,6 +147,6 @@ function gateNode({ parts, service, builtins, timers }: GateServerOptions, refre
     contextOf: (caller: CallerContext) => policyContext(caller, nodeState(parts)),
     newNonce: () => randomBytes(NONCE_BYTES).toString("hex"),
     mayReport: eventBudget(clock),
-    refresh,
+    ...acts,
   };
 }

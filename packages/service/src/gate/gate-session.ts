@@ -19,12 +19,20 @@ import type { Change } from "@sallyport/policy";
 import type { StoreReader } from "@sallyport/store";
 import type { CallerContext } from "../caller-context.ts";
 import { ChildAsks } from "./child-asks.ts";
-import { ChildFacts, type News, contextTexts } from "./child-facts.ts";
+import { ChildBranches } from "./child-branches.ts";
+import type { Enforcer } from "./child-words.ts";
+import { ChildFacts, type News, contextTexts, partsOf } from "./child-facts.ts";
 import type { Child } from "./children.ts";
-import type { GateNode } from "./gate-node.ts";
+import type { AskedOfChild, GateNode } from "./gate-node.ts";
 import { isProtocolViolation, recordProtocolViolation } from "./protocol-violation.ts";
 
 export interface ChildOptions {
+  /** What enforces the answers: the guard inside of the child unless said, or the sandbox around it. */
+  readonly enforcer?: Enforcer | undefined;
+  /** Sensitive imports that the child may use. None unless said: they do not travel to children of children. */
+  readonly imports?: readonly string[] | undefined;
+  /** Hears of everything that the child and its own children ask, report and load, with where it came from. */
+  readonly onAsked?: ((asked: AskedOfChild) => void) | undefined;
   /** For the host's own log: why the connection ended. Must not throw. */
   readonly onClosed?: ((fault: GateFault) => void) | undefined;
 }
@@ -37,6 +45,7 @@ export class GateSession implements Child {
   readonly #options: ChildOptions;
   readonly #channel: GateChannel<ChildMessage, ServiceMessage>;
   readonly #asks: ChildAsks;
+  readonly #branches: ChildBranches;
   readonly #facts: ChildFacts;
   readonly #waiting = new Set<() => void>();
   readonly #stopGreeting: () => void;
@@ -71,7 +80,8 @@ export class GateSession implements Child {
       onClosed: (fault, by) => this.#closed(fault, by),
       onGone: () => this.#gone(),
     });
-    this.#asks = new ChildAsks(node, this.#caller, this.#channel);
+    this.#asks = new ChildAsks(node, this.#caller, this.#channel, options.enforcer ?? "guard");
+    this.#branches = new ChildBranches(node, this.#caller, this.#channel, options.onAsked);
     this.#stopGreeting = node.timers.after(bounds.HELLO_MS, () =>
       this.#channel.close(new GateFault("no_hello")),
     );
@@ -172,13 +182,33 @@ export class GateSession implements Child {
       case "heartbeat":
         this.#beat(message.beat);
         return;
+      case "branch":
+      case "branch_bytes":
+      case "branch_taken":
+      case "branch_end":
+        if (this.#confirmed < 0) throw new GateFault("out_of_state");
+        this.#branches.hear(message);
+        return;
+      case "imported":
+        this.#options.onAsked?.({ kind: "import", name: message.name, evidence: message.evidence });
+        return;
       case "ask":
       case "inquire":
       case "cancel":
       case "event":
         if (this.#confirmed < 0) throw new GateFault("out_of_state");
+        this.#tell(message);
         this.#asks.hear(message);
     }
+  }
+
+  #tell(message: ChildMessage): void {
+    const { onAsked } = this.#options;
+    if (onAsked === undefined) return;
+    // WHY: a look that registers nothing is no need of the program.
+    if (message.kind === "ask" && message.registerRequest !== false)
+      onAsked({ kind: "access", words: message.words });
+    if (message.kind === "event") for (const { words } of message.entries) onAsked({ kind: "access", words });
   }
 
   #greet(protocol: number): void {
@@ -187,7 +217,19 @@ export class GateSession implements Child {
     this.#state = "loading";
     const { leaseMs, heartbeatMs, memory } = this.#node;
     const nonce = this.#node.newNonce();
-    this.#channel.send({ kind: "hello", protocol, nonce, leaseMs, heartbeatMs, memory });
+    const { imports = [], onAsked } = this.#options;
+    const evidence = onAsked !== undefined;
+    this.#channel.send({
+      kind: "hello",
+      protocol,
+      nonce,
+      leaseMs,
+      heartbeatMs,
+      // WHY: whoever learns from a child hears of everything, and before it is done.
+      memory: evidence ? "nothing" : memory,
+      ...(imports.length === 0 ? {} : { imports }),
+      ...(evidence ? { evidence } : {}),
+    });
     this.#node.refresh();
   }
 
@@ -215,6 +257,7 @@ export class GateSession implements Child {
     this.#state = "closed";
     this.#stopGreeting();
     this.#asks.close();
+    this.#branches.close();
     // INVARIANT: who ended it itself relies on nothing any more; who was cut off may not have seen it yet.
     if (by === "peer") this.#gone();
     void this.fenced().then(() => this.#node.children.remove(this));
@@ -246,20 +289,4 @@ export class GateSession implements Child {
     for (const wake of this.#waiting) wake();
     this.#node.children.moved();
   }
-}
-
-/** JSON texts of the changes, in messages of a fair size; one message at least. */
-function partsOf(changes: readonly Change[]): readonly (readonly string[])[] {
-  const parts: string[][] = [[]];
-  let size = 0;
-  for (const change of changes) {
-    const text = JSON.stringify(change);
-    if (size > 0 && size + text.length > bounds.FACTS_PART_BYTES) {
-      parts.push([]);
-      size = 0;
-    }
-    parts.at(-1)?.push(text);
-    size += text.length;
-  }
-  return parts;
 }

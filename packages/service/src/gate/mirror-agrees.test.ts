@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AskWords, GateClient, openPrivateRealm } from "@sallyport/gate";
+import { type AskWords, connectGate, openPrivateRealm } from "@sallyport/gate";
 import { parseAccess } from "@sallyport/contract";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { GateSession } from "./gate-session.ts";
@@ -54,7 +54,7 @@ it("a child foresees what the service decides, in a world that changes at random
   });
   const { near, far } = await socketPair();
   const session: GateSession = service.gate.attachChild(near, caller);
-  const client = await GateClient.connect(far, { realm: openPrivateRealm({ seed: [5, 6], script }) });
+  const client = await connectGate(far, { realm: openPrivateRealm({ seed: [5, 6], script }) });
   const codes = new Map<string, number>();
   const limited = new Set<string>();
   for (let step = 0; step < 120; step++) {

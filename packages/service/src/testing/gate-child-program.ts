@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { type AskWords, GateClient, SyncGateClient, openPrivateRealm } from "@sallyport/gate";
+import { type AskWords, SyncGateClient, connectGate, openPrivateRealm } from "@sallyport/gate";
 
 const [mode = "", scriptFile = "", workerFile = ""] = process.argv.slice(2);
 const realm = openPrivateRealm({ seed: [3, 4], script: readFileSync(scriptFile, "utf8") });
@@ -39,8 +39,8 @@ Worker.prototype.unref = function keep(this: InstanceType<typeof Worker>) {
 
 const client =
   mode === "sync"
-    ? SyncGateClient.open({ fd: 3, realm, workerFile: pathToFileURL(workerFile) })
-    : await GateClient.connect(new Socket({ fd: 3, readable: true, writable: true }), { realm });
+    ? SyncGateClient.open({ gate: 3, openRealm: () => realm, worker: pathToFileURL(workerFile) })
+    : await connectGate(new Socket({ fd: 3, readable: true, writable: true }), { realm });
 
 /** Runs with built-ins that foreign code replaced by such as say yes, or fail. */
 function tampered(work: () => unknown): { readonly value: unknown; readonly replaced: number } {

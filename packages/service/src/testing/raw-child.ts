@@ -86,6 +86,7 @@ export class RawChild extends RawEnd {
       newNonce: () => "nonce",
       mayReport: () => true,
       refresh,
+      attachBranch: () => ({ close: () => undefined }),
     };
   }
 

@@ -198,6 +198,17 @@ export async function logFaults(fixture: Fixture): Promise<readonly string[]> {
   return report.ok ? faults : [report.message, ...faults];
 }
 
+/** Closes it; throws where something is wrong with the log. */
+export async function closeSound(fixture: Fixture): Promise<void> {
+  let faults: readonly string[];
+  try {
+    faults = await logFaults(fixture);
+  } finally {
+    await fixture.close();
+  }
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+}
+
 /** Every event of the log, oldest first. */
 export async function eventsOf({ service, store }: Fixture) {
   await service.audit.flush();

@@ -75,6 +75,16 @@ export interface EventCursor {
 }
 
 /** How many events of one decision fell into one span of time. */
+/** How often one target was met with one answer. */
+export interface TargetCount {
+  readonly resourceType: ResourceType;
+  readonly operation: Operation;
+  readonly target: string;
+  readonly code: string;
+  readonly count: number;
+  readonly lastMs: number;
+}
+
 export interface EventCount {
   /** The begin of the span: a multiple of its length. */
   readonly fromMs: number;
@@ -99,6 +109,11 @@ export interface EventReader {
     filter: EventFilter,
     span: { readonly bucketMs: number; readonly limit: number },
   ): Promise<readonly EventCount[]>;
+  /** Events with a target and a code, by (resource type, operation, target, code), in that order. */
+  countByTarget(
+    filter: EventFilter,
+    page: { readonly limit: number; readonly after: TargetCount | null },
+  ): Promise<readonly TargetCount[]>;
   /** By (time, node, seq). */
   search(filter: EventFilter, page: PageRequest<EventCursor>): Promise<Page<EventRow, EventCursor>>;
 }

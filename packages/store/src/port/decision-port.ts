@@ -129,8 +129,26 @@ export interface KeyedSession extends SessionIdentity {
   readonly sessionKey: string;
 }
 
+/** What a session holds now. */
+export interface HeldSession extends KeyedSession {
+  readonly approvals: number;
+  readonly pending: number;
+  /** The last use of an approval, or the last time that a request was asked for. */
+  readonly lastSeenMs: number;
+}
+
+/** A place in the list of held sessions; the fields stay apart. */
+export interface HeldSessionCursor extends KeyedSession {
+  readonly timeMs: number;
+}
+
 export interface SessionReader {
   isEnded(session: KeyedSession): Promise<boolean>;
+  /**
+   * Those that hold an approval or wait for a decision, by (last seen, key, organization, user). A session that is seen
+   * while somebody turns the pages may be met again or not at all.
+   */
+  listHeld(page: PageRequest<HeldSessionCursor>): Promise<Page<HeldSession, HeldSessionCursor>>;
 }
 
 export interface SessionVerbs extends SessionReader {

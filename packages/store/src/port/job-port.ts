@@ -39,10 +39,10 @@ export interface Claim {
   readonly nowMs: number;
   readonly leaseMs: number;
   readonly limit: number;
-  /** Only jobs of these actions that were asked for in this session; for executors that serve one. */
-  readonly only?: { readonly actions: readonly string[]; readonly session: SessionIdentity } | undefined;
-  /** No jobs of these actions: others run them. */
-  readonly except?: readonly string[] | undefined;
+  /** Jobs of these actions and no others: whoever does not know an action must not use up its attempts. */
+  readonly actions: readonly string[];
+  /** Only what was asked for in this session; for executors that serve one. */
+  readonly session?: SessionIdentity | undefined;
 }
 
 /** The part of a claimed row that proves the lease. */
@@ -73,6 +73,8 @@ export interface JobVerbs extends JobReader {
   complete(lease: JobLease, nowMs: number): Promise<boolean>;
   /** Ready again at `nextAtMs`. */
   fail(lease: JobLease, next: { readonly nextAtMs: number; readonly error: string }): Promise<boolean>;
+  /** Given back as if it had not been claimed; ready again at `nextAtMs`. */
+  release(lease: JobLease, nextAtMs: number): Promise<boolean>;
   /** Set aside until a person says `retry`. */
   park(lease: JobLease, why: { readonly nowMs: number; readonly error: string }): Promise<boolean>;
   /** A parked job becomes ready with its attempts at zero. */

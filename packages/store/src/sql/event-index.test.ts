@@ -18,7 +18,7 @@ const ROWS = 4000;
 const SEARCHES = {
   event_by_subject: `"subject_type" = 'tool' and "subject_name" = 'demo.rare'`,
   event_by_request: `"request_id" = 'r-7'`,
-  event_by_session: `"session_key" = 's-7'`,
+  event_by_session: `"session_key" = 's-7' and "session_key" <> ''`,
   event_by_user: `"user_id" = '7'`,
   event_by_task: `"task_id" = 'task-7'`,
   event_by_code: `"code" = 'denied_rule'`,

@@ -32,18 +32,12 @@ const jobOf = (row: JobTable): JobRow =>
   });
 
 /** INVARIANT: a claim for no action takes none. */
-function claimable({ only, except = [] }: Pick<Claim, "only" | "except">): Expression<SqlBool> {
-  const parts = [sql<SqlBool>`1 = 1`];
-  if (except.length > 0) parts.push(sql<SqlBool>`${sql.ref("action")} not in (${sql.join(except)})`);
-  if (only?.actions.length === 0) return sql<SqlBool>`1 = 0`;
-  if (only !== undefined) {
-    const own = equal<ContinuationTable>(sessionColumns(only.session));
-    parts.push(
-      sql<SqlBool>`${sql.ref("action")} in (${sql.join(only.actions)})`,
-      sql<SqlBool>`${sql.ref("continuation_id")} in (select ${sql.ref("id")} from ${sql.table("continuation")} where ${own})`,
-    );
-  }
-  return sql<SqlBool>`(${sql.join(parts, sql` and `)})`;
+function claimable({ actions, session }: Pick<Claim, "actions" | "session">): Expression<SqlBool> {
+  if (actions.length === 0) return sql<SqlBool>`1 = 0`;
+  const known = sql<SqlBool>`${sql.ref("action")} in (${sql.join(actions)})`;
+  if (session === undefined) return known;
+  const own = equal<ContinuationTable>(sessionColumns(session));
+  return sql<SqlBool>`(${known} and ${sql.ref("continuation_id")} in (select ${sql.ref("id")} from ${sql.table("continuation")} where ${own}))`;
 }
 
 type JobUpdate = UpdateQueryBuilder<Schema, "job", "job", UpdateResult>;
@@ -102,11 +96,11 @@ export function jobVerbs(scope: Scope): JobVerbs {
           .onConflict((conflict) => conflict.column("continuation_id").doNothing()),
       )) === 1,
 
-    claim: async ({ owner, nowMs, leaseMs, limit, only, except }) => {
+    claim: async ({ owner, nowMs, leaseMs, limit, actions, session }) => {
       const due = scope.build
         .selectFrom("job")
         .select("id as due_id")
-        .where(claimable({ only, except }))
+        .where(claimable({ actions, session }))
         // WHY literals: the index of what is due is partial, and is found by the same words only.
         .where(sql<SqlBool>`"state" in ('ready', 'leased')`)
         .where((eb) =>
@@ -162,6 +156,17 @@ export function jobVerbs(scope: Scope): JobVerbs {
           next_at_ms: nextAtMs,
           last_error: error,
         }),
+      ),
+
+    release: (lease, nextAtMs) =>
+      held(lease, (query) =>
+        query.set((eb) => ({
+          state: "ready",
+          attempts: eb("attempts", "-", 1),
+          lease_owner: null,
+          lease_until_ms: null,
+          next_at_ms: nextAtMs,
+        })),
       ),
 
     park: (lease, { nowMs, error }) =>

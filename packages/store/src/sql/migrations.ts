@@ -6,6 +6,7 @@ import type { EngineKind } from "./engine.ts";
 import {
   type Columns,
   addColumn,
+  dropIndex,
   index,
   oneOf,
   primaryKey,
@@ -277,8 +278,22 @@ const THIRD: readonly ((kind: EngineKind) => string)[] = [
   index("server_record_by_time", "server_record", ["kind", "created_ms", "id"]),
 ];
 
+/** What requests are listed by, newest first. Events are indexed only by what they have: an act has no code. */
+const FOURTH: readonly ((kind: EngineKind) => string)[] = [
+  index("request_by_subject", "request", ["subject_type", "subject_name", "first_seen_ms", "id"]),
+  index("request_by_user", "request", ["user_id", "first_seen_ms", "id"]),
+  index("request_by_session", "request", ["session_key", "first_seen_ms", "id"]),
+  dropIndex("event_by_code"),
+  dropIndex("event_by_source"),
+  dropIndex("event_by_session"),
+  index("event_by_code", "event", ["code", "time_ms"], "code is not null"),
+  index("event_by_source", "event", ["decision_source", "time_ms"], "decision_source is not null"),
+  index("event_by_session", "event", ["session_key", "time_ms"], "session_key <> ''"),
+];
+
 export const MIGRATIONS: readonly Migration[] = Object.freeze([
   { version: 1, statements: (kind: EngineKind) => FIRST.map((statement) => statement(kind)) },
   { version: 2, statements: (kind: EngineKind) => SECOND.map((statement) => statement(kind)) },
   { version: 3, statements: (kind: EngineKind) => THIRD.map((statement) => statement(kind)) },
+  { version: 4, statements: (kind: EngineKind) => FOURTH.map((statement) => statement(kind)) },
 ]);

@@ -27,6 +27,7 @@ import {
   tupleOf,
 } from "./columns.ts";
 import { equal, ofSubjects } from "./conditions.ts";
+import { listHeldSessions } from "./held-sessions.ts";
 import { listRows } from "./list-rows.ts";
 import { prepared } from "./prepared.ts";
 import type { DenialTable, RuleTable, SettingTable } from "./schema.ts";
@@ -154,6 +155,8 @@ const IS_ENDED = prepared(SESSION, (db, marks) =>
 export function sessionVerbs(scope: Scope): SessionVerbs {
   return {
     isEnded: async (session) => (await IS_ENDED.first(scope, sessionColumns(session))) !== null,
+
+    listHeld: (page) => listHeldSessions(scope, page),
 
     end: async (session, nowMs) => {
       if (session.sessionKey === "") {

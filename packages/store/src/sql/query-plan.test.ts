@@ -73,16 +73,47 @@ test.each<readonly [string, (tx: StoreTransaction) => Promise<unknown>, string]>
   ],
   ["the newest requests", (tx) => tx.requests.list({}, { limit: 50 }), "request_by_time"],
   [
+    "the newest requests of a subject",
+    (tx) => tx.requests.list({ subjectType: subject.type, subjectName: subject.name }, { limit: 50 }),
+    "request_by_subject",
+  ],
+  [
+    "the newest requests of a user",
+    (tx) => tx.requests.list({ userId: 21 }, { limit: 50 }),
+    "request_by_user",
+  ],
+  [
+    "the newest requests of a session",
+    (tx) => tx.requests.list({ sessionKey: "s-1" }, { limit: 50 }),
+    "request_by_session",
+  ],
+  [
+    "the rest of the requests of a user",
+    (tx) =>
+      tx.requests.list({ userId: "21" }, { limit: 50, after: { timeMs: 5, id: "r-1" }, order: "oldest" }),
+    "request_by_user",
+  ],
+  [
     "a job that is due",
-    (tx) => tx.jobs.claim({ owner: "node-a", nowMs: 1, leaseMs: 1, limit: 1 }),
+    (tx) => tx.jobs.claim({ owner: "node-a", nowMs: 1, leaseMs: 1, limit: 1, actions: ["system.resume"] }),
     "job_due",
   ],
   ["what ends with a session", (tx) => tx.approvals.removeOfSession(SESSION), "approval_by_session"],
+  [
+    "the events of a session",
+    (tx) => tx.events.search({ sessionKey: "s-1" }, { limit: 50 }),
+    "event_by_session",
+  ],
+  [
+    "the events with a code",
+    (tx) => tx.events.search({ code: "denied_rule" }, { limit: 50 }),
+    "event_by_code",
+  ],
   ["the newest events of a node", (tx) => tx.events.search({ node: "n-1" }, { limit: 50 }), "event_by_time"],
 ])("%s is read by an index", async (_name, work, index) => {
   const [text] = await textsOf(work);
   const plan = JSON.stringify(copy.run(`explain query plan ${text}`).rows);
   expect(plan).toContain(index);
   if (index === "request_pending") expect(plan).toContain("SEARCH");
-  if (index.endsWith("_by_time")) expect(plan).not.toContain("TEMP B-TREE");
+  if (/^request_by_|_by_time$/.test(index)) expect(plan).not.toContain("TEMP B-TREE");
 });

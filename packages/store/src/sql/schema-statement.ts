@@ -33,6 +33,8 @@ export const uniqueIndex =
   (name: string, on: string, columns: readonly string[], where?: string) => (): string =>
     index(name, on, columns, where)().replace("create index", "create unique index");
 
+export const dropIndex = (name: string) => (): string => `drop index "${name}"`;
+
 export const primaryKey = (...columns: readonly string[]): string => `primary key (${quoted(columns)})`;
 export const refers = (from: string, to: string): string =>
   `foreign key ("${from}") references "${to}" ("id")`;

@@ -91,7 +91,9 @@ function connectLibsql(path: string): SqliteConnection {
     const toRow = statement.reader ? rowMaker(statement) : null;
     return (parameters) => {
       const values = parameters.map((value) =>
-        value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value,
+        value instanceof Uint8Array && !Buffer.isBuffer(value)
+          ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+          : value,
       );
       if (toRow !== null) {
         const rows = statement.all(values).map(toRow);

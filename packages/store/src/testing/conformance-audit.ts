@@ -82,6 +82,51 @@ export function auditConformance(current: Current): void {
       expect(await counts({}, 1)).toEqual([all[0]]);
     });
 
+    test("targets are counted by operation and answer, in pages, and a filter narrows the counts", async () => {
+      const { store } = current();
+      const at = (seq: number, target: string | null, changes: object = {}) =>
+        newEvent("n-1", seq, {
+          timeMs: seq * 1000,
+          resourceType: "filesystem",
+          operation: "read",
+          target,
+          code: "allowed_sandbox",
+          ...changes,
+        });
+      await store.transaction((tx) =>
+        tx.events.append([
+          at(1, "/a"),
+          at(2, "/b"),
+          at(3, "/a"),
+          at(4, "/a", { operation: "modify" }),
+          at(5, "/a", { code: "approval_required" }),
+          at(6, "/a", { subjectName: "other" }),
+          at(7, null),
+          at(8, "/c", { code: null }),
+        ]),
+      );
+      type Counts = Awaited<ReturnType<EventReader["countByTarget"]>>;
+      const counts = (filter: Parameters<EventReader["countByTarget"]>[0]): Promise<Counts> =>
+        store.read((tx) => tx.events.countByTarget(filter, { limit: 100, after: null }));
+      const read = { resourceType: "filesystem", operation: "read", code: "allowed_sandbox" };
+      const first = { ...read, target: "/a", count: 3, lastMs: 6000 };
+      expect(await counts({ subjectName: "other" })).toEqual([{ ...first, count: 1 }]);
+      expect(await counts({ code: "approval_required" })).toEqual([
+        { ...first, code: "approval_required", count: 1, lastMs: 5000 },
+      ]);
+      const all = await counts({});
+      expect(all).toHaveLength(4);
+      expect(all).toContainEqual(first);
+      expect(all).toContainEqual({ ...first, operation: "modify", count: 1, lastMs: 4000 });
+      expect(all).toContainEqual({ ...read, target: "/b", count: 1, lastMs: 2000 });
+      const paged: Counts[number][] = [];
+      for (let page: Counts | null = null; page === null || page.length > 0; paged.push(...page)) {
+        const after: Counts[number] | null = paged.at(-1) ?? null;
+        page = await store.read((tx) => tx.events.countByTarget({}, { limit: 1, after }));
+      }
+      expect(paged).toEqual(all);
+    });
+
     test("a row is written once, and a batch wholly or not at all", async () => {
       const { store } = current();
       await store.transaction((tx) => tx.events.append(events("n-1", 3)));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { AccessStore } from "../port.ts";
 import type { Current } from "./store-under-test.ts";
-import { makeJobs, newApproval, newDenial, newRequest, tuple } from "./sample-rows.ts";
+import { makeJobs, newApproval, newDenial, newJob, newRequest, tuple } from "./sample-rows.ts";
 
 /** Half of them on another node. */
 function racers<T>(
@@ -70,6 +70,7 @@ export function concurrencyConformance(current: Current): void {
 
     test("no job is leased twice, and every job is leased", async () => {
       const { store } = current();
+      const actions = [newJob("any").action];
       await makeJobs(
         store,
         Array.from({ length: 60 }, (_, at) => `j-${at}`),
@@ -78,7 +79,7 @@ export function concurrencyConformance(current: Current): void {
         const mine: string[] = [];
         for (;;) {
           const jobs = await node.transaction((tx) =>
-            tx.jobs.claim({ owner: `executor-${at}`, nowMs: 6000, leaseMs: 1000, limit: 3 }),
+            tx.jobs.claim({ owner: `executor-${at}`, nowMs: 6000, leaseMs: 1000, limit: 3, actions }),
           );
           expect(jobs.length).toBeLessThanOrEqual(3);
           expect(jobs.every(({ leaseOwner }) => leaseOwner === `executor-${at}`)).toBe(true);
@@ -91,7 +92,7 @@ export function concurrencyConformance(current: Current): void {
       expect(new Set(all).size).toBe(60);
       const again = await racers(current(), 8, (node, at) =>
         node.transaction((tx) =>
-          tx.jobs.claim({ owner: `next-${at}`, nowMs: 7000, leaseMs: 1000, limit: 20 }),
+          tx.jobs.claim({ owner: `next-${at}`, nowMs: 7000, leaseMs: 1000, limit: 20, actions }),
         ),
       );
       const retaken = again.flat();

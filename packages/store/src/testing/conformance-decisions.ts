@@ -2,7 +2,16 @@
 import { describe, expect, test } from "vitest";
 import { StoreConflictError } from "../errors.ts";
 import type { Current } from "./store-under-test.ts";
-import { newApproval, newDenial, newRule, sessionApproval, subject, tuple } from "./sample-rows.ts";
+import type { HeldSession, HeldSessionCursor, Page } from "../port.ts";
+import {
+  newApproval,
+  newDenial,
+  newRequest,
+  newRule,
+  sessionApproval,
+  subject,
+  tuple,
+} from "./sample-rows.ts";
 
 const SESSION = { organizationId: 21, userId: "anna", sessionKey: "s-1" } as const;
 const NOT_USED = { uses: 0, lastUsedMs: null };
@@ -194,6 +203,59 @@ export function decisionConformance(current: Current): void {
       await expect(
         store.transaction((tx) => tx.sessions.end({ ...SESSION, sessionKey: "" }, 5)),
       ).rejects.toThrow();
+    });
+
+    test("sessions that hold something are counted together and come in pages, each once", async () => {
+      const { store } = current();
+      const keyed = (
+        organizationId: number | string | null,
+        userId: number | string | null,
+        sessionKey: string,
+      ) => ({
+        organizationId,
+        userId,
+        sessionKey,
+      });
+      // WHY alike: what looks the same when it is joined is five sessions all the same.
+      const sessions = [
+        keyed(21, 1, "s"),
+        keyed("21", 1, "s"),
+        keyed(21, "1", "s"),
+        keyed(null, 1, "s"),
+        keyed(21, 1, "s-2"),
+      ];
+      await store.transaction(async (tx) => {
+        for (const [index, session] of sessions.entries()) {
+          const target = `/srv/${index}`;
+          await tx.requests.insert(
+            newRequest(`r-${index}`, { ...session, target, firstSeenMs: 9000 - (index % 3) }),
+          );
+        }
+        await tx.requests.insert(newRequest("r-none", { ...SESSION, sessionKey: null }));
+        await tx.approvals.insert(sessionApproval("a-0", { ...keyed(21, 1, "s"), createdMs: 9500 }));
+        await tx.approvals.insert(newApproval("a-permanent"));
+      });
+      const seen: HeldSession[] = [];
+      let after: HeldSessionCursor | null = null;
+      do {
+        const page: Page<HeldSession, HeldSessionCursor> = await store.read((tx) =>
+          tx.sessions.listHeld({ limit: 3, after }),
+        );
+        expect(page.rows.length).toBeLessThanOrEqual(3);
+        seen.push(...page.rows);
+        after = page.next;
+      } while (after !== null);
+      const plain = seen.map(({ organizationId, userId, sessionKey }) => ({
+        organizationId,
+        userId,
+        sessionKey,
+      }));
+      expect(plain).toHaveLength(sessions.length);
+      expect(plain).toEqual(expect.arrayContaining(sessions));
+      expect(seen[0]).toEqual({ ...keyed(21, 1, "s"), approvals: 1, pending: 1, lastSeenMs: 9500 });
+      expect(seen.map(({ lastSeenMs }) => lastSeenMs)).toEqual([9500, 9000, 8999, 8999, 8998]);
+      const { rows } = await store.read((tx) => tx.sessions.listHeld({ limit: 9, order: "oldest" }));
+      expect(rows).toEqual(seen.toReversed());
     });
 
     test("settings keep any JSON value", async () => {

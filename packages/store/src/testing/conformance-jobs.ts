@@ -5,7 +5,8 @@ import type { Current } from "./store-under-test.ts";
 import { makeJobs, newJob } from "./sample-rows.ts";
 
 const leaseOf = ({ id, leaseOwner, leaseNumber }: JobRow) => ({ id, owner: leaseOwner ?? "", leaseNumber });
-const CLAIM = { owner: "node-1", nowMs: 6000, leaseMs: 1000, limit: 10 } as const;
+const { action: ACTION } = newJob("any");
+const CLAIM = { owner: "node-1", nowMs: 6000, leaseMs: 1000, limit: 10, actions: [ACTION] };
 
 export function jobConformance(current: Current): void {
   describe("jobs", () => {
@@ -99,23 +100,39 @@ export function jobConformance(current: Current): void {
       });
     });
 
-    test("a claim takes the jobs of its actions and its session only, and leaves out what others run", async () => {
+    test("a claim takes the jobs of its actions and its session only", async () => {
       const { store } = current();
       await makeJobs(store, ["j-1", "j-2"]);
       await store.transaction(async (tx) => {
-        const { action } = newJob("j-1");
         const continuation = await tx.continuations.get("continuation-j-1");
         if (continuation === null) throw new Error("there is no continuation");
         const { organizationId, userId, sessionKey } = continuation;
         const session = { organizationId, userId, sessionKey };
         const claim = (words: object) => tx.jobs.claim({ ...CLAIM, ...words });
-        expect(await claim({ except: [action] })).toEqual([]);
-        expect(await claim({ only: { actions: [], session } })).toEqual([]);
-        expect(await claim({ only: { actions: ["another"], session } })).toEqual([]);
+        for (const actions of [[], ["another"], [`${ACTION}x`, ACTION.toUpperCase()]]) {
+          expect(await claim({ actions })).toEqual([]);
+          expect(await claim({ actions, session })).toEqual([]);
+        }
         for (const other of [{ organizationId: "x" }, { userId: "x" }, { sessionKey: "x" }])
-          expect(await claim({ only: { actions: [action], session: { ...session, ...other } } })).toEqual([]);
-        const taken = await claim({ only: { actions: ["another", action], session }, except: ["another"] });
+          expect(await claim({ session: { ...session, ...other } })).toEqual([]);
+        const taken = await claim({ actions: ["another", ACTION], session });
         expect(taken.map(({ id }) => id)).toEqual(["j-1", "j-2"]);
+      });
+    });
+
+    test("a job that is given back unbegun has used up no attempt, and its lease is over", async () => {
+      const { store } = current();
+      await makeJobs(store, ["j-1"]);
+      await store.transaction(async (tx) => {
+        const [job] = await tx.jobs.claim(CLAIM);
+        const lease = { id: "j-1", owner: "node-1", leaseNumber: job?.leaseNumber ?? 0 };
+        expect(await tx.jobs.release({ ...lease, leaseNumber: 9 }, 6500)).toBe(false);
+        expect(await tx.jobs.release(lease, 6500)).toBe(true);
+        expect(await tx.jobs.get("j-1")).toMatchObject({ state: "ready", attempts: 0, leaseOwner: null });
+        expect(await tx.jobs.renew(lease, 9000)).toBe(false);
+        expect(await tx.jobs.claim(CLAIM)).toEqual([]);
+        const [again] = await tx.jobs.claim({ ...CLAIM, nowMs: 6500 });
+        expect(again).toMatchObject({ attempts: 1, leaseNumber: 2 });
       });
     });
 
