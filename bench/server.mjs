@@ -10,13 +10,13 @@ import { judgeGates } from "./server/gates.mjs";
 import { runStage } from "./server/stage.mjs";
 
 const FULL = Object.freeze({
-  call: { rounds: 20, calls: 300 },
-  approve: { count: 500 },
+  call: { rounds: 20, calls: 400 },
+  approve: { rounds: 8, calls: 40, pages: 16 },
   follow: { followers: 1000, rounds: 10 },
 });
 const QUICK = Object.freeze({
-  call: { rounds: 5, calls: 150 },
-  approve: { count: 100 },
+  call: { rounds: 6, calls: 250 },
+  approve: { rounds: 2, calls: 24, pages: 16 },
   follow: { followers: 1000, rounds: 3 },
 });
 const RUNS_MAX = 3;

@@ -1,16 +1,25 @@
 // @ts-check
 /**
- * Purpose: a server of Sallyport over a node on a real store, a bare route of the same framework beside it, and calls to
- * both over kept connections. Trusts the built packages. Nothing is stubbed: calls are signed, checked and recorded.
+ * Purpose: a server of Sallyport over a node on a real store, and what a bench asks of the process it is in. Trusts the
+ * built packages. Nothing is stubbed: calls are authorized, checked and recorded.
  */
 import { generateKeyPairSync, randomUUID } from "node:crypto";
-import { Agent, request } from "node:http";
 import { createServer as createProbe } from "node:net";
 import { join } from "node:path";
 import { whatwgUrl } from "@sallyport/contract";
 import { createServer } from "@sallyport/server";
 import { openSqliteStore } from "@sallyport/store/sqlite";
-import { READER, guarded, makeFolder, startNode } from "../service/node-under-bench.mjs";
+import {
+  READER,
+  ask,
+  guarded,
+  makeFolder,
+  otherSubject,
+  person,
+  read,
+  shown,
+  startNode,
+} from "../service/node-under-bench.mjs";
 
 /** A port that is free now. @returns {Promise<number>} */
 function freePort() {
@@ -50,73 +59,51 @@ export async function startServer() {
     },
   });
   const listening = await server.listen({ port });
-  const { url } = await server.createSignInLink();
-  const caller = new Caller(listening.origin);
-  await caller.signIn(url.slice(url.indexOf("#token=") + "#token=".length));
+  const stop = async () => {
+    await listening.close();
+    await service.stop();
+    await store.close();
+    remove();
+  };
   return {
-    service,
-    server,
     origin: listening.origin,
-    caller,
-    close: async () => {
-      caller.close();
-      await listening.close();
-      await service.stop();
-      await store.close();
-      remove();
+    calls: {
+      stop,
+      link: async () => {
+        const { url } = await server.createSignInLink();
+        return url.slice(url.indexOf("#token=") + "#token=".length);
+      },
+      issue: (/** @type {{ thumbprint: string }} */ { thumbprint }) =>
+        server.credentials.issue(GRANT, thumbprint),
+      /** Registers requests; what an approver would click on. @param {{ targets: readonly string[] }} words */
+      ask: async ({ targets }) => {
+        const found = [];
+        for (const [index, target] of targets.entries()) {
+          const { requestId } = await service.check(guarded(otherSubject(index)), ask(read(target)));
+          found.push(await shown(service, requestId));
+        }
+        return found;
+      },
+      /** In this process. @param {{ items: readonly { requestId: string, digest: string }[] }} words */
+      approve: async ({ items }) => {
+        for (const by of items) {
+          const decision = await service.approvePermanently(person(), by);
+          if (!decision.ok) throw new Error(`an approval was refused: ${decision.message}`);
+        }
+      },
+      /** @param {{ target: string }} words */
+      askOne: async ({ target }) => {
+        await service.check(guarded(), ask(read(target)));
+      },
     },
   };
 }
 
-/** Calls over one kept connection, as a page of the server would make them. */
-export class Caller {
-  #agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  /** @type {Record<string, string>} */
-  headers;
-
-  /** @param {string} origin @param {Record<string, string>} [headers] */
-  constructor(origin, headers = {}) {
-    this.origin = origin;
-    this.headers = { "content-type": "application/json", origin, ...headers };
-  }
-
-  /** @param {string} token */
-  async signIn(token) {
-    const { cookies, json } = await this.post("/v1/sign-in/link", JSON.stringify({ token }));
-    this.headers = {
-      ...this.headers,
-      cookie: cookies[0]?.split(";")[0] ?? "",
-      "x-csrf-token": json["csrf_token"],
-    };
-  }
-
-  /** @param {string} path @param {string} body @param {Record<string, string>} [more] */
-  post(path, body, more = {}) {
-    const { hostname, port } = new URL(this.origin);
-    const length = { "content-length": String(Buffer.byteLength(body)) };
-    const options = { agent: this.#agent, hostname, port, path, method: "POST" };
-    return new Promise(
-      (
-        /** @type {(answer: { status: number, json: any, cookies: readonly string[] }) => void} */ resolve,
-        reject,
-      ) => {
-        const call = request({ ...options, headers: { ...this.headers, ...length, ...more } }, (response) => {
-          let text = "";
-          response.setEncoding("utf8");
-          response.on("data", (part) => (text += part));
-          response.on("end", () => {
-            const { statusCode: status = 0, headers } = response;
-            if (status !== 200) reject(new Error(`${path} answered ${status}: ${text}`));
-            else resolve({ status, json: JSON.parse(text), cookies: headers["set-cookie"] ?? [] });
-          });
-        });
-        call.once("error", reject);
-        call.end(body);
-      },
-    );
-  }
-
-  close() {
-    this.#agent.destroy();
-  }
-}
+const GRANT = {
+  subjects: [{ subject: READER, phase: /** @type {const} */ ("runtime") }],
+  userId: /** @type {never} */ (21),
+  organizationId: /** @type {never} */ (7),
+  sessionKey: /** @type {never} */ ("session-21"),
+  taskId: null,
+  interactive: false,
+};

@@ -8,7 +8,7 @@ import { CHECK_PATH, type Holder, answerOf, checkBody, headersOf, holderOf, rawC
 let fixture: ServerFixture;
 let holder: Holder;
 beforeAll(async () => {
-  fixture = await openServer({ limits: { callTimeoutMs: 200, headTimeoutMs: 200 } });
+  fixture = await openServer({ limits: { callTimeoutMs: 1500, headTimeoutMs: 1500 } });
   holder = await holderOf(fixture);
 });
 afterAll(async () => {

@@ -197,6 +197,29 @@ describe("what stands", () => {
     expect((await client.requests({ status: "cancelled" })).rows).toHaveLength(1);
   });
 
+  it("come page by page, each once, and a place that the server never gave is refused", async () => {
+    const keys = ["sess-1", "sess-2", "sess-3", "sess-4", "sess-5"];
+    for (const sessionKey of keys) await asked(fixture, sessionKey, { sessionKey });
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await client.sessions({ limit: 2, after });
+      expect(page.rows.length).toBeLessThanOrEqual(2);
+      seen.push(...page.rows.map(({ sessionKey }) => sessionKey));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(seen.toSorted()).toEqual(keys);
+    for (const place of [
+      { timeMs: 1 },
+      { timeMs: 1, organizationId: {}, userId: 1, sessionKey: "s" },
+      { timeMs: 1, organizationId: 1, userId: 1, sessionKey: "s", id: "x" },
+      { timeMs: 1, organizationId: 1, userId: 1, sessionKey: "a\u0000b" },
+    ]) {
+      const forged = Buffer.from(JSON.stringify(place)).toString("base64url");
+      await expect(client.sessions({ after: forged })).rejects.toMatchObject({ status: 400 });
+    }
+  });
+
   it("has jobs that are seen with their error and tried again", async () => {
     const caller = guardedCaller();
     const what = ask(receive("https://asked.example.com/job"));

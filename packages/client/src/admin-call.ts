@@ -4,6 +4,7 @@
  * Sends cookies to the configured origin only; follows no redirect.
  */
 import { type ErrorCode, type PointedFault, type Wire, errorBodyWire } from "@sallyport/contract";
+import { type AdminQuery, formatAdminQuery } from "@sallyport/contract/admin";
 import type { Fetch } from "./transport.ts";
 
 /** The server said no, or said nothing that can be understood. */
@@ -77,6 +78,16 @@ export class AdminCaller {
       | { readonly ok: false; readonly faults: readonly PointedFault[] };
     if (parsed.ok) return parsed.value;
     throw new AdminCallError("unavailable", response.status, NOT_UNDERSTOOD, parsed.faults);
+  }
+
+  /** A call that reads. */
+  list<W extends { readonly parse: (value: unknown) => unknown }>(wire: W, path: string, query: object) {
+    return this.call(wire, { method: "GET", path, query: formatAdminQuery(query as AdminQuery) });
+  }
+
+  /** A call that changes something. */
+  post<W extends { readonly parse: (value: unknown) => unknown }>(wire: W, path: string, body: unknown = {}) {
+    return this.call(wire, { method: "POST", path, body });
   }
 
   /** The answer of a call that the server let through; its body is not read yet. */

@@ -5,7 +5,9 @@
 import type { Decision, Denial } from "@sallyport/contract";
 import type {
   Account,
+  AccountAccess,
   AdminApprovalFilter,
+  AdminDeliveryFilter,
   AdminEventFilter,
   AdminIdentityFilter,
   AdminJobFilter,
@@ -16,20 +18,27 @@ import type {
   AdminSession,
   BatchAnswer,
   ChangeAnswerView,
+  CredentialView,
   CredentialWords,
   DecisionBatch,
+  DeclaredUseView,
+  DeliveryView,
   EventStats,
   EventView,
   FollowedView,
   FreezeView,
   FreezeWordsView,
   Grant,
+  Invite,
+  Invited,
   JobView,
   LiveChange,
+  MadeToken,
   ManifestView,
   ModeView,
   ModeWordsView,
   NewAccount,
+  OwnPassword,
   PermissionStateView,
   ProfileView,
   RequestDetail,
@@ -40,6 +49,8 @@ import type {
   SignInLink,
   SignInLinkWords,
   SessionWords,
+  TokenView,
+  TokenWords,
   Trial,
   TrialAnswer,
   VerifyView,
@@ -60,11 +71,19 @@ export interface AdminClient {
   signInWithLink(token: string): Promise<AdminSession>;
   signInWithPassword(name: string, password: string): Promise<AdminSession>;
   signOut(): Promise<void>;
+  /** One's own; every sign-in of the account ends, also this one. */
+  setOwnPassword(words: OwnPassword): Promise<void>;
   /** A one-time link for somebody who lost their way in. */
   createSignInLink(words: SignInLinkWords): Promise<SignInLink>;
 
   accounts(page?: AdminPageRequest): Promise<AdminPage<Account>>;
   createAccount(words: NewAccount): Promise<Account>;
+  /** An account without a password, and the link that its person comes in by; told once. */
+  inviteAccount(words: Invite): Promise<Invited>;
+  /** A new link for the person of an account; told once. */
+  createAccountLink(accountId: string): Promise<Invited>;
+  setAccountAccess(accountId: string, words: AccountAccess): Promise<Account>;
+  endSignIns(accountId: string, reason?: string): Promise<Account>;
   setPassword(accountId: string, password: string): Promise<Account>;
   disableAccount(
     accountId: string,
@@ -98,6 +117,11 @@ export interface AdminClient {
   sessions(page?: AdminPageRequest): Promise<AdminPage<SessionView>>;
   endSession(session: SessionWords): Promise<ChangeAnswerView>;
   manifests(): Promise<AdminPage<ManifestView>>;
+  /** Held against every recorded check of the subject. */
+  declaredUse(
+    subject: { readonly type: string; readonly name: string },
+    phase: ManifestView["phase"],
+  ): Promise<DeclaredUseView>;
   permissionState(): Promise<PermissionStateView>;
   sandboxProfiles(filter?: AdminProfileFilter, page?: AdminPageRequest): Promise<AdminPage<ProfileView>>;
 
@@ -111,8 +135,20 @@ export interface AdminClient {
   /** Says that something changed, never what; the first one is `hello`. */
   live(signal?: AbortSignal): AsyncGenerator<LiveChange>;
 
+  /** Notifications that wait for a try or were given up. */
+  deliveries(filter?: AdminDeliveryFilter, page?: AdminPageRequest): Promise<AdminPage<DeliveryView>>;
+  /** Another chance for one that was given up. */
+  retryDelivery(id: string, reason?: string): Promise<DeliveryView>;
+  /** Tokens of persons for scripts: they read, and never decide. */
+  tokens(page?: AdminPageRequest): Promise<AdminPage<TokenView>>;
+  /** The answer is the only place where the token itself is told. */
+  createToken(words: TokenWords): Promise<MadeToken>;
+  revokeToken(id: string, reason?: string): Promise<void>;
+
   /** What would happen. Registers nothing. */
   check(trial: Trial): Promise<TrialAnswer>;
+  /** Those that persons issued; never the token itself. */
+  credentials(page?: AdminPageRequest): Promise<AdminPage<CredentialView>>;
   issueCredential(words: CredentialWords): Promise<IssuedCredential>;
   revokeCredential(credentialId: string, reason?: string): Promise<void>;
 }

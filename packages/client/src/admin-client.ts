@@ -5,6 +5,7 @@
 import type { Decision } from "@sallyport/contract";
 import {
   type AdminApprovalFilter,
+  type AdminDeliveryFilter,
   type AdminEventFilter,
   type AdminIdentityFilter,
   type AdminJobFilter,
@@ -12,26 +13,20 @@ import {
   type AdminProfileFilter,
   type AdminQuery,
   type AdminRequestFilter,
-  type AdminSession,
-  type CredentialWords,
   type DecisionBatch,
   type FreezeWordsView,
+  type ManifestView,
   type ModeWordsView,
-  type NewAccount,
   type RuleWordsView,
   type SessionWords,
-  type SignInLinkWords,
   type Trial,
-  accountPageWire,
-  accountWire,
-  adminSessionWire,
   batchAnswerWire,
   changeAnswerWire,
-  credentialWordsWire,
   decisionBatchWire,
+  declaredUseWire,
+  deliveryPageWire,
+  deliveryViewWire,
   denialPageWire,
-  disableAccountWire,
-  doneWire,
   eventPageWire,
   eventStatsWire,
   followedWire,
@@ -40,14 +35,10 @@ import {
   freezeWordsWire,
   grantPageWire,
   jobPageWire,
-  linkSignInWire,
   liveChangeWire,
   manifestPageWire,
   modeViewWire,
   modeWordsWire,
-  newAccountWire,
-  newPasswordWire,
-  passwordSignInWire,
   permissionStateViewWire,
   profilePageWire,
   requestDetailWire,
@@ -56,21 +47,15 @@ import {
   ruleWordsWire,
   sessionPageWire,
   sessionWordsWire,
-  signInLinkWire,
-  signInLinkWordsWire,
   trialAnswerWire,
   trialWire,
   verifyViewWire,
 } from "@sallyport/contract/admin";
-import {
-  type RemoteDecision,
-  decisionWire,
-  issuedCredentialWire,
-  remoteDecisionWire,
-} from "@sallyport/contract/remote";
+import { type RemoteDecision, decisionWire, remoteDecisionWire } from "@sallyport/contract/remote";
 import { AdminCallError, type AdminCallOptions, AdminCaller } from "./admin-call.ts";
 import type { AdminClient, AdminDecisionKind, FollowOptions } from "./admin-calls.ts";
 import { eventData, textLines } from "./admin-stream.ts";
+import { HttpPeopleClient, at, because } from "./people-client.ts";
 
 export { AdminCallError, type AdminCallOptions } from "./admin-call.ts";
 export type { AdminClient, AdminDecisionKind, FollowOptions } from "./admin-calls.ts";
@@ -81,154 +66,104 @@ export function createAdminClient(options: AdminCallOptions): AdminClient {
 
 const SSE = "text/event-stream, application/problem+json";
 const LINES = "application/jsonl, application/problem+json";
-const at = (id: string): string => encodeURIComponent(id);
-const because = (reason: string | undefined): object => (reason === undefined ? {} : { reason });
 
-class HttpAdminClient implements AdminClient {
-  readonly #caller: AdminCaller;
-
-  constructor(caller: AdminCaller) {
-    this.#caller = caller;
-  }
-
-  async session(): Promise<AdminSession> {
-    return this.#signed(await this.#caller.call(adminSessionWire, { method: "GET", path: "/session" }));
-  }
-
-  async signInWithLink(token: string): Promise<AdminSession> {
-    return this.#signed(
-      await this.#post(adminSessionWire, "/sign-in/link", linkSignInWire.format({ token })),
-    );
-  }
-
-  async signInWithPassword(name: string, password: string): Promise<AdminSession> {
-    const words = passwordSignInWire.format({ name, password });
-    return this.#signed(await this.#post(adminSessionWire, "/sign-in/password", words));
-  }
-
-  async signOut(): Promise<void> {
-    await this.#post(doneWire, "/sign-out");
-    this.#caller.remember(null);
-  }
-
-  createSignInLink(words: SignInLinkWords) {
-    return this.#post(signInLinkWire, "/sign-in/links", signInLinkWordsWire.format(words));
-  }
-
-  accounts(page: AdminPageRequest = {}) {
-    return this.#list(accountPageWire, "/accounts", { ...page });
-  }
-
-  createAccount(words: NewAccount) {
-    return this.#post(accountWire, "/accounts", newAccountWire.format(words));
-  }
-
-  setPassword(accountId: string, password: string) {
-    return this.#post(
-      accountWire,
-      `/accounts/${at(accountId)}/password`,
-      newPasswordWire.format({ password }),
-    );
-  }
-
-  disableAccount(
-    accountId: string,
-    words: { readonly disabled: boolean; readonly reason?: string } = { disabled: true },
-  ) {
-    return this.#post(accountWire, `/accounts/${at(accountId)}/disable`, disableAccountWire.format(words));
-  }
-
+class HttpAdminClient extends HttpPeopleClient implements AdminClient {
   requests(filter: AdminRequestFilter = {}, page: AdminPageRequest = {}) {
-    return this.#list(requestPageWire, "/requests", { ...filter, ...page });
+    return this.caller.list(requestPageWire, "/requests", { ...filter, ...page });
   }
 
   request(id: string) {
-    return this.#caller.call(requestDetailWire, { method: "GET", path: `/requests/${at(id)}` });
+    return this.caller.call(requestDetailWire, { method: "GET", path: `/requests/${at(id)}` });
   }
 
   async decide(kind: AdminDecisionKind, by: RemoteDecision["by"], words: RemoteDecision["words"] = {}) {
     const body = remoteDecisionWire.format({ by, words });
-    return (await this.#post(decisionWire, `/decisions/${kind}`, body)) as Decision;
+    return (await this.caller.post(decisionWire, `/decisions/${kind}`, body)) as Decision;
   }
 
   decideBatch(items: DecisionBatch["items"]) {
-    return this.#post(batchAnswerWire, "/decisions/batch", decisionBatchWire.format({ items }));
+    return this.caller.post(batchAnswerWire, "/decisions/batch", decisionBatchWire.format({ items }));
   }
 
   approvals(filter: AdminApprovalFilter = {}, page: AdminPageRequest = {}) {
-    return this.#list(grantPageWire, "/approvals", { ...filter, ...page });
+    return this.caller.list(grantPageWire, "/approvals", { ...filter, ...page });
   }
 
   revokeApproval(id: string, reason?: string) {
-    return this.#post(changeAnswerWire, `/approvals/${at(id)}/revoke`, because(reason));
+    return this.caller.post(changeAnswerWire, `/approvals/${at(id)}/revoke`, because(reason));
   }
 
   denials(filter: AdminIdentityFilter = {}, page: AdminPageRequest = {}) {
-    return this.#list(denialPageWire, "/denials", { ...filter, ...page });
+    return this.caller.list(denialPageWire, "/denials", { ...filter, ...page });
   }
 
   revokeDenial(id: string, reason?: string) {
-    return this.#post(changeAnswerWire, `/denials/${at(id)}/revoke`, because(reason));
+    return this.caller.post(changeAnswerWire, `/denials/${at(id)}/revoke`, because(reason));
   }
 
   rules() {
-    return this.#list(rulePageWire, "/rules", {});
+    return this.caller.list(rulePageWire, "/rules", {});
   }
 
   setRule(words: RuleWordsView) {
-    return this.#post(changeAnswerWire, "/rules", ruleWordsWire.format(words as never));
+    return this.caller.post(changeAnswerWire, "/rules", ruleWordsWire.format(words as never));
   }
 
   removeRule(id: string, reason?: string) {
-    return this.#post(changeAnswerWire, `/rules/${at(id)}/remove`, because(reason));
+    return this.caller.post(changeAnswerWire, `/rules/${at(id)}/remove`, because(reason));
   }
 
   mode() {
-    return this.#caller.call(modeViewWire, { method: "GET", path: "/mode" });
+    return this.caller.call(modeViewWire, { method: "GET", path: "/mode" });
   }
 
   setMode(words: ModeWordsView) {
-    return this.#post(changeAnswerWire, "/mode", modeWordsWire.format(words));
+    return this.caller.post(changeAnswerWire, "/mode", modeWordsWire.format(words));
   }
 
   freezeState() {
-    return this.#caller.call(freezeViewWire, { method: "GET", path: "/freeze" });
+    return this.caller.call(freezeViewWire, { method: "GET", path: "/freeze" });
   }
 
   freeze(words: FreezeWordsView) {
-    return this.#post(changeAnswerWire, "/freeze", freezeWordsWire.format(words));
+    return this.caller.post(changeAnswerWire, "/freeze", freezeWordsWire.format(words));
   }
 
   jobs(filter: AdminJobFilter = {}, page: AdminPageRequest = {}) {
-    return this.#list(jobPageWire, "/jobs", { ...filter, ...page });
+    return this.caller.list(jobPageWire, "/jobs", { ...filter, ...page });
   }
 
   retryJob(id: string) {
-    return this.#post(changeAnswerWire, `/jobs/${at(id)}/retry`);
+    return this.caller.post(changeAnswerWire, `/jobs/${at(id)}/retry`);
   }
 
   sessions(page: AdminPageRequest = {}) {
-    return this.#list(sessionPageWire, "/sessions", { ...page });
+    return this.caller.list(sessionPageWire, "/sessions", { ...page });
   }
 
   endSession(session: SessionWords) {
-    return this.#post(changeAnswerWire, "/sessions/end", sessionWordsWire.format(session));
+    return this.caller.post(changeAnswerWire, "/sessions/end", sessionWordsWire.format(session));
+  }
+
+  declaredUse(subject: { readonly type: string; readonly name: string }, phase: ManifestView["phase"]) {
+    const query = { subjectType: subject.type, subjectName: subject.name, phase };
+    return this.caller.list(declaredUseWire, "/manifests/use", query);
   }
 
   manifests() {
-    return this.#list(manifestPageWire, "/manifests", {});
+    return this.caller.list(manifestPageWire, "/manifests", {});
   }
 
   permissionState() {
-    return this.#caller.call(permissionStateViewWire, { method: "GET", path: "/permission-state" });
+    return this.caller.call(permissionStateViewWire, { method: "GET", path: "/permission-state" });
   }
 
   sandboxProfiles(filter: AdminProfileFilter = {}, page: AdminPageRequest = {}) {
-    return this.#list(profilePageWire, "/sandbox-profiles", { ...filter, ...page });
+    return this.caller.list(profilePageWire, "/sandbox-profiles", { ...filter, ...page });
   }
 
   events(filter: AdminEventFilter = {}, page: AdminPageRequest = {}) {
-    return this.#list(eventPageWire, "/events", { ...filter, ...page });
+    return this.caller.list(eventPageWire, "/events", { ...filter, ...page });
   }
 
   followEvents(filter: AdminEventFilter = {}, { after, signal }: FollowOptions = {}) {
@@ -236,49 +171,32 @@ class HttpAdminClient implements AdminClient {
   }
 
   async *exportEvents(signal?: AbortSignal): AsyncGenerator<string> {
-    const response = await this.#caller.open({ method: "GET", path: "/events/export", signal }, LINES);
+    const response = await this.caller.open({ method: "GET", path: "/events/export", signal }, LINES);
     if (response.body !== null) yield* textLines(response.body as ReadableStream<Uint8Array>);
   }
 
   verifyEvents() {
-    return this.#post(verifyViewWire, "/events/verify");
+    return this.caller.post(verifyViewWire, "/events/verify");
   }
 
   eventStats(bucketMs: number, filter: AdminEventFilter = {}) {
-    return this.#list(eventStatsWire, "/events/stats", { ...filter, bucketMs });
+    return this.caller.list(eventStatsWire, "/events/stats", { ...filter, bucketMs });
   }
 
   live(signal?: AbortSignal) {
     return this.#stream(liveChangeWire, "/live", {}, signal);
   }
 
+  deliveries(filter: AdminDeliveryFilter = {}, page: AdminPageRequest = {}) {
+    return this.caller.list(deliveryPageWire, "/deliveries", { ...filter, ...page });
+  }
+
+  retryDelivery(id: string, reason?: string) {
+    return this.caller.post(deliveryViewWire, `/deliveries/${at(id)}/retry`, because(reason));
+  }
+
   check(trial: Trial) {
-    return this.#post(trialAnswerWire, "/check", trialWire.format(trial));
-  }
-
-  issueCredential(words: CredentialWords) {
-    return this.#post(issuedCredentialWire, "/runtime-credentials", credentialWordsWire.format(words));
-  }
-
-  async revokeCredential(credentialId: string, reason?: string): Promise<void> {
-    await this.#post(doneWire, `/runtime-credentials/${at(credentialId)}/revoke`, because(reason));
-  }
-
-  #signed(session: AdminSession): AdminSession {
-    this.#caller.remember(session.csrfToken);
-    return session;
-  }
-
-  #list<W extends { readonly parse: (value: unknown) => unknown }>(wire: W, path: string, query: object) {
-    return this.#caller.call(wire, { method: "GET", path, query: formatAdminQuery(query as AdminQuery) });
-  }
-
-  #post<W extends { readonly parse: (value: unknown) => unknown }>(
-    wire: W,
-    path: string,
-    body: unknown = {},
-  ) {
-    return this.#caller.call(wire, { method: "POST", path, body });
+    return this.caller.post(trialAnswerWire, "/check", trialWire.format(trial));
   }
 
   async *#stream<Value>(
@@ -288,7 +206,7 @@ class HttpAdminClient implements AdminClient {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Value> {
     const asked = formatAdminQuery(query as AdminQuery);
-    const response = await this.#caller.open({ method: "GET", path, query: asked, signal }, SSE);
+    const response = await this.caller.open({ method: "GET", path, query: asked, signal }, SSE);
     if (response.body === null) return;
     for await (const data of eventData(response.body as ReadableStream<Uint8Array>)) {
       const parsed = wire.parse(JSON.parse(data));

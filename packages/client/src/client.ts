@@ -28,6 +28,7 @@ import {
   stateAnswerWire,
   waitAnswerWire,
 } from "@sallyport/contract/remote";
+import { CallSession } from "./call-session.ts";
 import { type Credential, type RuntimeCredential, isFor, runtimeCredential } from "./credential.ts";
 import {
   type JobClient,
@@ -39,6 +40,7 @@ import {
 } from "./lent-jobs.ts";
 import { pause } from "./pause.ts";
 import { checkWords, decisionWords, requireWords, stateWords, waitWords } from "./remote-words.ts";
+import { checkedOrigin } from "./server-origin.ts";
 import { type Fetch, type Incoming, Transport } from "./transport.ts";
 import { UNREACHABLE, unavailableCheck, unavailableDecision } from "./unavailable-check.ts";
 
@@ -78,6 +80,7 @@ class HttpClient implements Client {
   readonly #origin: string;
   readonly #transport: Transport;
   readonly #nowMs: () => number;
+  readonly #session: CallSession;
   #credential: Credential;
   #renewing: Promise<boolean> | undefined;
 
@@ -86,6 +89,7 @@ class HttpClient implements Client {
     this.#origin = checkedOrigin(options.origin);
     this.#credential = options.credential;
     this.#nowMs = options.nowMs ?? Date.now;
+    this.#session = new CallSession(this.#nowMs, (words) => this.#openSession(words));
     this.#transport = new Transport({
       origin: this.#origin,
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
@@ -229,25 +233,40 @@ class HttpClient implements Client {
   async #call(path: string, words: object, how: CallHow): Promise<Incoming> {
     const held = this.#credential;
     if (held.kind === "runtime" && this.#isDue(held)) await this.renew();
-    return this.#send(path, words, how);
+    return this.#send(path, words, { ...how, isInSession: this.#session.isWorthwhile() });
   }
 
-  #send(path: string, words: object, { idempotent, signal }: CallHow): Promise<Incoming> {
+  async #send(path: string, words: object, how: CallHow): Promise<Incoming> {
+    const sent = await this.#sendOnce(path, words, how);
+    if (!how.isInSession || sent.kind !== "problem" || sent.status !== 401) return sent;
+    // WHY once more: a server that does not know the session did nothing with the call.
+    this.#session.forget();
+    return this.#sendOnce(path, words, { ...how, isInSession: false });
+  }
+
+  #sendOnce(path: string, words: object, { idempotent, isInSession, signal }: CallHow): Promise<Incoming> {
     return this.#transport.call({
       path,
       body: JSON.stringify(words),
-      headers: (body) => this.#headers(path, body),
+      headers: (body) => this.#headers(path, body, isInSession),
       idempotent,
       silenceMs: this.#options.silenceMs ?? 45_000,
       signal,
     });
   }
 
-  async #headers(path: string, body: string): Promise<Readonly<Record<string, string>>> {
+  async #openSession(words: object): Promise<unknown> {
+    const incoming = await this.#send("/v1/runtime/session", words, { idempotent: true });
+    return incoming.kind === "answer" ? incoming.json : undefined;
+  }
+
+  async #headers(path: string, body: string, isInSession = false): Promise<Readonly<Record<string, string>>> {
     const held = this.#credential;
     if (held.kind === "person") return held.headers();
     const { token } = held.issued;
     const url = `${this.#origin}${path}`;
+    const marked = isInSession ? await this.#session.authorization(held, url, body) : undefined;
+    if (marked !== undefined) return { authorization: marked };
     const dpop = await held.key.prove({ method: "POST", url, body, token, nowMs: this.#nowMs() });
     return { authorization: `DPoP ${token}`, dpop };
   }
@@ -266,18 +285,7 @@ const RENEW_BEFORE_MS = 60_000;
 
 interface CallHow {
   readonly idempotent: boolean;
+  /** May go by the session; left out: is signed by itself. */
+  readonly isInSession?: boolean;
   readonly signal?: Wait["signal"];
-}
-
-/** WHY: an answer without TLS can be forged on the way, and an answer can say `allowed`. */
-function checkedOrigin(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isLocal = url?.hostname === "127.0.0.1" || url?.hostname === "[::1]" || url?.hostname === "localhost";
-  if (
-    url === undefined ||
-    url.origin !== text ||
-    !(url.protocol === "https:" || (url.protocol === "http:" && isLocal))
-  )
-    throw new TypeError(`\`${text}\` is not an https origin, nor an http origin on this machine`);
-  return text;
 }

@@ -51,7 +51,12 @@ async function digestOf(text: string): Promise<string> {
 
 const encoded = (text: string): string => base64url(new TextEncoder().encode(text));
 
-function base64url(bytes: Uint8Array): string {
+export function fromBase64url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+}
+
+export function base64url(bytes: Uint8Array): string {
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }

@@ -27,6 +27,9 @@ const OTHER_CODES = [
   "store_value",
   "store_usage",
   "store_schema",
+  "sandbox_unavailable",
+  "sandbox_profile",
+  "sandbox_failed",
   "invalid_request",
   "invalid_credential",
 ] as const;
@@ -72,6 +75,9 @@ export const ERROR_CODES = Object.freeze({
   store_value: { title: "a value cannot be kept exactly", status: 400 },
   store_usage: { title: "the store was called in the wrong place", status: 500 },
   store_schema: { title: "the store was written by a newer version", status: 503 },
+  sandbox_unavailable: { title: "this machine cannot build the wall", status: 503 },
+  sandbox_profile: { title: "the rules cannot be enforced by the wall", status: 409 },
+  sandbox_failed: { title: "the sandbox ended before its program did", status: 500 },
 } as const satisfies Readonly<Record<ErrorCode, ErrorEntry>>);
 
 /** A guarded call was blocked. `check` is the first blocked part; `blocked` holds them all. */

@@ -10,14 +10,17 @@ import type { Administration } from "./admin/administration.ts";
 import { addHealthRoutes } from "./admin/health-routes.ts";
 import { rawWords } from "./admin/request-routes.ts";
 import type { AdminOptions } from "./admin/admin-options.ts";
-import { type Authenticate, type CallHead, addDecisionRoutes } from "./decision-routes.ts";
+import { type Authenticate, addCalls, decisionCalls } from "./decision-routes.ts";
+import { type CallHead, type Handle, ownOrigin } from "./incoming-call.ts";
 import { openApiDocument } from "./open-api.ts";
 import { Problem, UNAVAILABLE, jsonResponse, malformed, problemResponse } from "./problem.ts";
+import type { QuickLane } from "./quick-lane.ts";
 import { BODY_BYTES_MAX } from "./read-body.ts";
+import type { CallSessions } from "./runtime-api/call-sessions.ts";
 import type { FrameOf } from "./runtime-api/remote-caller.ts";
 import { ReplayCache, type ReplayMemory } from "./runtime-api/replay-cache.ts";
 import type { RuntimeCredentials } from "./runtime-api/runtime-credentials.ts";
-import { addRuntimeRoutes } from "./runtime-api/runtime-routes.ts";
+import { addRuntimeRoutes, quickRuntimeCalls } from "./runtime-api/runtime-routes.ts";
 import { addOidcRoutes } from "./sign-in/oidc.ts";
 import { StaticFiles } from "./static/static-files.ts";
 import { WaitRoom } from "./runtime-api/wait-stream.ts";
@@ -28,6 +31,7 @@ export interface AppOptions {
   readonly parseUrl: UrlParser;
   readonly authenticate: Authenticate;
   readonly credentials: RuntimeCredentials;
+  readonly sessions: CallSessions;
   /** The origin that callers reach the server by. */
   readonly origin: () => string;
   readonly nowMs: () => number;
@@ -47,24 +51,29 @@ export interface AppOptions {
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
-export function createApp(options: AppOptions): Hono {
+export interface App {
+  readonly fetch: Hono["fetch"];
+  /** What passes by the framework. */
+  readonly lane: QuickLane;
+  /** What is answered, for the document to be held against. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+}
+
+export function createApp(options: AppOptions): App {
   const app = new Hono();
-  const { service, frameOf, parseUrl, authenticate, credentials, origin, nowMs, closing } = options;
+  const { service, frameOf, parseUrl, authenticate, credentials, sessions, origin, nowMs, closing } = options;
   const bodyBytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
+  const mustBeOurs = ownOrigin(origin);
   app.use(async (c, next) => {
-    const { headers } = c.req.raw;
-    if (headers.get("host") !== new URL(origin()).host)
-      throw malformed("this server does not answer to that host name: use its own origin", 421);
-    const from = headers.get("origin");
-    if (from !== null && from !== origin())
-      throw malformed("calls from pages of other origins are refused", 403);
+    mustBeOurs(c.req.raw.headers);
     await next();
   });
-  addRuntimeRoutes(app, {
+  const runtime = {
     service,
     frameOf,
     parseUrl,
     credentials,
+    sessions,
     origin,
     nowMs,
     closing,
@@ -73,16 +82,22 @@ export function createApp(options: AppOptions): Hono {
     replays: options.replays ?? new ReplayCache(),
     room: options.room ?? new WaitRoom({ perCredentialMax: 256, max: 4096 }),
     beatMs: options.beatMs ?? 15_000,
-  });
-  const decisions = { service, credentials, frameOf, parseUrl, bodyBytesMax };
+  };
+  addRuntimeRoutes(app, runtime);
+  const decisions = { service, credentials, sessions, frameOf, parseUrl, bodyBytesMax };
   const { admin, administration } = options;
-  if (admin === undefined || administration === undefined)
-    addDecisionRoutes(app, { ...decisions, authenticate });
-  else addPersonRoutes(app, options, admin, administration);
+  const deciding =
+    admin === undefined || administration === undefined
+      ? decisionCalls({ ...decisions, authenticate })
+      : addPersonRoutes(app, options, admin, administration);
+  addCalls(app, deciding);
   const routes = administration?.routes ?? [];
   addDocument(app, origin, routes);
   answerFaults(app, options.onFault);
-  return app;
+  const persons = administration?.quickCalls() ?? [];
+  const handles = new Map([...quickRuntimeCalls(runtime), ...deciding, ...persons]);
+  const faultResponse = (error: unknown): Response => faultAnswer(error, options.onFault);
+  return { fetch: app.fetch, lane: { handles, mustBeOurs, faultResponse }, routes: app.routes };
 }
 
 /** Made once: it does not change while the server runs. */
@@ -99,7 +114,7 @@ export function createSocketApp(
 ): Hono {
   const app = new Hono();
   const authenticate = async () => (await administration.person(SOCKET_HEAD, "socket"))?.caller ?? null;
-  addPersonDecisions(app, options, admin, authenticate);
+  addCalls(app, personDecisions(options, admin, authenticate));
   administration.mount(app, "socket");
   addDocument(app, () => "http://localhost", administration.routes);
   answerFaults(app, options.onFault);
@@ -113,11 +128,10 @@ function addPersonRoutes(
   options: AppOptions,
   admin: AdminOptions,
   administration: Administration,
-): void {
+): ReadonlyMap<string, Handle> {
   const { origin, nowMs } = options;
   const { service, metricsToken, oidc, consoleFolder } = admin;
-  addPersonDecisions(
-    app,
+  const deciding = personDecisions(
     options,
     admin,
     async (head) => (await administration.person(head, "http"))?.caller ?? null,
@@ -126,26 +140,27 @@ function addPersonRoutes(
   administration.mount(app, "http");
   if (oidc !== undefined)
     addOidcRoutes(app, { options: oidc, signIns: administration.signIns, origin, nowMs });
-  if (consoleFolder === undefined) return;
+  if (consoleFolder === undefined) return deciding;
   const files = new StaticFiles(consoleFolder);
   app.get("*", async (c, next) => {
     const file = c.req.path.startsWith("/v1/") ? undefined : files.respond(c.req.raw);
     if (file === undefined) await next();
     return file;
   });
+  return deciding;
 }
 
-function addPersonDecisions(
-  app: Hono,
+function personDecisions(
   options: AppOptions,
   { service }: AdminOptions,
   authenticate: Authenticate,
-): void {
-  const { credentials, frameOf, parseUrl, bodyBytesMax = BODY_BYTES_MAX } = options;
-  addDecisionRoutes(app, {
+): ReadonlyMap<string, Handle> {
+  const { credentials, sessions, frameOf, parseUrl, bodyBytesMax = BODY_BYTES_MAX } = options;
+  return decisionCalls({
     service,
     authenticate,
     credentials,
+    sessions,
     frameOf,
     parseUrl,
     bodyBytesMax,
@@ -157,11 +172,13 @@ function addPersonDecisions(
 
 function answerFaults(app: Hono, onFault: AppOptions["onFault"]): void {
   app.notFound(() => problemResponse(malformed("there is no such call here", 404).words));
-  app.onError((error) => {
-    if (error instanceof Problem) return problemResponse(error.words);
-    if (error instanceof PermissionError)
-      return problemResponse({ code: "permission_error", detail: error.message });
-    onFault?.(error);
-    return problemResponse(UNAVAILABLE);
-  });
+  app.onError((error) => faultAnswer(error, onFault));
+}
+
+function faultAnswer(error: unknown, onFault: AppOptions["onFault"]): Response {
+  if (error instanceof Problem) return problemResponse(error.words);
+  if (error instanceof PermissionError)
+    return problemResponse({ code: "permission_error", detail: error.message });
+  onFault?.(error);
+  return problemResponse(UNAVAILABLE);
 }

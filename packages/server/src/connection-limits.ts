@@ -1,7 +1,13 @@
 /** An HTTP server around an application, with bounds on heads, bodies and the time they take before any route runs. */
-import { type Server as HttpServer } from "node:http";
+import {
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+  createServer as createHttpServer,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
+import { type QuickLane, takeQuick } from "./quick-lane.ts";
 
 export interface ConnectionLimits {
   readonly headBytesMax: number;
@@ -26,6 +32,8 @@ export interface TlsFiles {
 
 export interface Answering {
   readonly fetch: (request: Request) => unknown;
+  /** Left out: everything goes through `fetch`. */
+  readonly lane?: QuickLane | undefined;
 }
 
 export function httpServer(app: Answering, limits: ConnectionLimits, tls?: TlsFiles): HttpServer {
@@ -35,17 +43,17 @@ export function httpServer(app: Answering, limits: ConnectionLimits, tls?: TlsFi
     requestTimeout: limits.callTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, limits.callTimeoutMs),
   };
-  const fetch = (request: Request) => app.fetch(request) as Response;
-  const server = createAdaptorServer(
+  const byRoutes = getRequestListener((request) => app.fetch(request), {
+    overrideGlobalObjects: false,
+  });
+  const { lane } = app;
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (lane === undefined || !takeQuick(lane, incoming, outgoing)) void byRoutes(incoming, outgoing);
+  };
+  const server =
     tls === undefined
-      ? { fetch, overrideGlobalObjects: false, serverOptions: bounds }
-      : {
-          fetch,
-          overrideGlobalObjects: false,
-          createServer: createTlsServer,
-          serverOptions: { ...bounds, ...tls, minVersion: "TLSv1.2" },
-        },
-  ) as HttpServer;
+      ? createHttpServer(bounds, listener)
+      : createTlsServer({ ...bounds, ...tls, minVersion: "TLSv1.2" }, listener);
   server.maxConnections = limits.connectionsMax;
   return server;
 }

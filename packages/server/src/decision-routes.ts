@@ -15,18 +15,13 @@ import {
 } from "@sallyport/contract";
 import { type RemoteDecision, decisionWire, remoteDecisionWire } from "@sallyport/contract/remote";
 import type { Hono } from "hono";
-import { Problem, jsonResponse, refusedCredential } from "./problem.ts";
-import { parseStoredBody, readBody } from "./read-body.ts";
-import { runtimeToken } from "./runtime-api/authorize-call.ts";
+import { type CallHead, type Handle, type IncomingCall, callOf, responseOf } from "./incoming-call.ts";
+import { Problem, refusedCredential } from "./problem.ts";
+import { parseStoredBody } from "./read-body.ts";
+import { guardedHolder } from "./runtime-api/authorize-call.ts";
+import type { CallSessions } from "./runtime-api/call-sessions.ts";
 import { type FrameOf, credentialCaller } from "./runtime-api/remote-caller.ts";
 import type { RuntimeCredentials } from "./runtime-api/runtime-credentials.ts";
-
-/** The head of a call: all that a sign-in may look at. */
-export interface CallHead {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Headers;
-}
 
 /** The person behind a call as the host knows it; `null`: nobody is signed in. */
 export type Authenticate = (call: CallHead) => Promise<CallerContext | null>;
@@ -35,6 +30,7 @@ export interface DecisionRouteParts {
   readonly service: AccessDeciding;
   readonly authenticate: Authenticate;
   readonly credentials: RuntimeCredentials;
+  readonly sessions: CallSessions;
   readonly frameOf: FrameOf;
   readonly parseUrl: UrlParser;
   readonly bodyBytesMax: number;
@@ -54,7 +50,8 @@ type Decide = (
   words: SessionApprovalWords,
 ) => Promise<Decision>;
 
-export function addDecisionRoutes(app: Hono, parts: DecisionRouteParts): void {
+/** By path. */
+export function decisionCalls(parts: DecisionRouteParts): ReadonlyMap<string, Handle> {
   const { service } = parts;
   const decisions: Readonly<Record<string, Decide>> = {
     approve_for_session: (caller, by, words) => service.approveForSession(caller, by, words),
@@ -62,20 +59,28 @@ export function addDecisionRoutes(app: Hono, parts: DecisionRouteParts): void {
     deny: (caller, by, words) => service.deny(caller, by, words),
     ...(parts.block === undefined ? {} : { block: parts.block }),
   };
-  for (const [kind, decide] of Object.entries(decisions)) {
-    app.post(`/v1/decisions/${kind}`, async (c) => {
-      const request = c.req.raw;
-      await refuseGuardedCode(parts, request, decide);
-      const { method, headers } = request;
-      const caller = await parts.authenticate({ method, path: c.req.path, headers });
-      if (caller === null) throw refusedCredential("nobody is signed in: sign in as a person who may decide");
-      const remote = parseStoredBody(await readBody(request, parts.bodyBytesMax), remoteDecisionWire);
-      const by = byOf(remote, parts.parseUrl);
-      const words = (await parts.rawWords?.(by, remote.words)) ?? remote.words;
-      const decision = await deciding(decide(caller, by, words));
-      return jsonResponse(decisionWire.format((parts.shown?.(decision) ?? decision) as never));
-    });
-  }
+  return new Map(
+    Object.entries(decisions).map(([kind, decide]): [string, Handle] => [
+      `/v1/decisions/${kind}`,
+      (call) => decided(parts, decide, call),
+    ]),
+  );
+}
+
+export function addCalls(app: Hono, calls: ReadonlyMap<string, Handle>): void {
+  for (const [path, handle] of calls)
+    app.post(path, async (c) => responseOf(await handle(callOf(c.req.raw))));
+}
+
+async function decided(parts: DecisionRouteParts, decide: Decide, call: IncomingCall): Promise<string> {
+  await refuseGuardedCode(parts, call.head, decide);
+  const caller = await parts.authenticate(call.head);
+  if (caller === null) throw refusedCredential("nobody is signed in: sign in as a person who may decide");
+  const remote = parseStoredBody(await call.body(parts.bodyBytesMax), remoteDecisionWire);
+  const by = byOf(remote, parts.parseUrl);
+  const words = (await parts.rawWords?.(by, remote.words)) ?? remote.words;
+  const decision = await deciding(decide(caller, by, words));
+  return JSON.stringify(decisionWire.format((parts.shown?.(decision) ?? decision) as never));
 }
 
 const NOTHING: ByRequest = Object.freeze({ requestId: "none", digest: "" });
@@ -84,16 +89,17 @@ const NOTHING: ByRequest = Object.freeze({ requestId: "none", digest: "" });
  * INVARIANT: a token of guarded code decides nothing, with or without a proof, beside any other credential. The service is
  * asked with the caller it stands for, so that the refusal is recorded; the body is not even read.
  */
-async function refuseGuardedCode(parts: DecisionRouteParts, request: Request, decide: Decide): Promise<void> {
-  const { credentials, frameOf } = parts;
-  const token = runtimeToken(request.headers, ["dpop", "bearer"]);
-  const held = token === undefined ? undefined : await credentials.verify(token);
-  if (held !== undefined) {
-    await deciding(decide(credentialCaller(held.grant, frameOf), NOTHING, {}));
-    throw new Problem({ code: "permission_error", detail: "guarded code may not decide" });
-  }
-  if (runtimeToken(request.headers, ["dpop"]) !== undefined || request.headers.has("dpop"))
+async function refuseGuardedCode(
+  parts: DecisionRouteParts,
+  { headers }: CallHead,
+  decide: Decide,
+): Promise<void> {
+  const held = await guardedHolder(parts, headers);
+  if (held === undefined) return;
+  if (held === "unknown")
     throw refusedCredential("a runtime credential never decides: sign in as a person who may decide");
+  await deciding(decide(credentialCaller(held.grant, parts.frameOf), NOTHING, {}));
+  throw new Problem({ code: "permission_error", detail: "guarded code may not decide" });
 }
 
 async function deciding(decision: Promise<Decision>): Promise<Decision> {

@@ -3,7 +3,8 @@
  * the registry, the sign-in and the signing key; must never answer a call as anybody but whom its credential names.
  */
 export type { AdminOptions } from "./admin/admin-options.ts";
-export type { Authenticate, CallHead } from "./decision-routes.ts";
+export type { Authenticate } from "./decision-routes.ts";
+export type { CallHead, HeadFields } from "./incoming-call.ts";
 export type { FrameOf } from "./runtime-api/remote-caller.ts";
 export { ReplayCache, type Admittance, type ReplayMemory } from "./runtime-api/replay-cache.ts";
 export type { RevocationList, Revocable } from "./runtime-api/revocation-list.ts";

@@ -8,6 +8,8 @@ import {
   issuedCredentialWire,
   lendJobsWire,
   lentJobsWire,
+  openSessionWire,
+  openedSessionWire,
   remoteCheckWire,
   remoteDecisionWire,
   remoteRequireWire,
@@ -72,6 +74,12 @@ const ROUTES: readonly Described[] = Object.freeze([
     summary: "Keep a job, or say that it is done or failed",
     body: settleJobWire.schema,
     answer: settledJobWire.schema,
+  },
+  {
+    path: "/v1/runtime/session",
+    summary: "Open a session: calls of it carry a MAC instead of a signature",
+    body: openSessionWire.schema,
+    answer: openedSessionWire.schema,
   },
   {
     path: "/v1/runtime/credential/renew",

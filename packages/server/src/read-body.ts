@@ -6,39 +6,71 @@ import { malformed, Problem } from "./problem.ts";
 /** A resume context of 16 KiB as escaped text, three targets, and room. */
 export const BODY_BYTES_MAX = 262_144;
 
-export async function readBody(request: Request, bytesMax: number = BODY_BYTES_MAX): Promise<Uint8Array> {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type))
+/** What the head of a call says about its body. Throws where it is not the body of any call here. */
+export function checkedBodyHead(
+  headers: { get(name: string): string | null },
+  bytesMax: number = BODY_BYTES_MAX,
+): void {
+  const type = headers.get("content-type") ?? "";
+  if (type !== "application/json" && !JSON_TYPE.test(type))
     throw malformed("the body must be `application/json`", 415);
-  if (request.headers.get("content-encoding") !== null)
+  if (headers.get("content-encoding") !== null)
     throw malformed("the body must not be compressed: leave `content-encoding` out", 415);
-  const declared = Number(request.headers.get("content-length") ?? 0);
+  const declared = Number(headers.get("content-length") ?? 0);
   if (declared > bytesMax) throw tooLarge(bytesMax);
-  if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+}
+
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
+
+/** The bytes of a body as they come. */
+export class BodyBytes {
+  readonly #bytesMax: number;
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** What is wrong with the body by now; `null`: nothing. */
+  add(chunk: Uint8Array): Problem | null {
+    this.#length += chunk.byteLength;
+    if (this.#length > this.#bytesMax) return tooLarge(this.#bytesMax);
+    this.#chunks.push(chunk);
+    return null;
+  }
+
+  whole(): Uint8Array {
+    const [first] = this.#chunks;
+    return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+  }
+}
+
+export async function readBody(body: Request["body"], bytesMax: number): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array();
+  const bytes = new BodyBytes(bytesMax);
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   for (;;) {
     const { done, value } = await reader.read().catch(() => {
       throw malformed("the body did not arrive in full: send it again", 408);
     });
-    if (done) return Buffer.concat(chunks);
-    length += value.byteLength;
-    if (length > bytesMax) {
-      await reader.cancel().catch(() => undefined);
-      throw tooLarge(bytesMax);
-    }
-    chunks.push(value);
+    if (done) return bytes.whole();
+    const fault = bytes.add(value);
+    if (fault === null) continue;
+    await reader.cancel().catch(() => undefined);
+    throw fault;
   }
 }
 
 const tooLarge = (bytesMax: number): Problem => malformed(`the body is larger than ${bytesMax} bytes`, 413);
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** By a wire type of the contract; every fault is pointed at. */
 export function parseBody<Value>(body: Uint8Array, wire: BodyWire<Value>): Value {
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body));
+    json = JSON.parse(UTF8.decode(body));
   } catch {
     throw malformed("the body is not JSON in UTF-8");
   }

@@ -10,7 +10,7 @@ import type { SignInLink, SignInWay } from "@sallyport/contract/admin";
 import { behindDoor, listenOnSocket } from "./admin-socket.ts";
 import type { AdminOptions } from "./admin/admin-options.ts";
 import { Administration } from "./admin/administration.ts";
-import { linkUrl } from "./admin/session-routes.ts";
+import { linkUrl } from "./admin/link-url.ts";
 import { type AppOptions, createApp, createSocketApp } from "./app.ts";
 import {
   type Answering,
@@ -23,13 +23,14 @@ import {
 import { Outbox } from "./notify/outbox.ts";
 import { checkedWebhook } from "./notify/webhook.ts";
 import { BODY_BYTES_MAX } from "./read-body.ts";
+import { CallSessions } from "./runtime-api/call-sessions.ts";
 import { RuntimeCredentials, type RuntimeCredentialOptions } from "./runtime-api/runtime-credentials.ts";
 
 export type { ConnectionLimits, TlsFiles } from "./connection-limits.ts";
 
 export interface ServerOptions extends Omit<
   AppOptions,
-  "credentials" | "origin" | "nowMs" | "closing" | "authenticate" | "administration"
+  "credentials" | "sessions" | "origin" | "nowMs" | "closing" | "authenticate" | "administration"
 > {
   readonly credentials: Pick<
     RuntimeCredentialOptions,
@@ -87,7 +88,8 @@ export function createServer(options: ServerOptions): SallyportServer {
   };
   const credentials = new RuntimeCredentials({ ...options.credentials, audience: origin, nowMs });
   const authenticate = options.authenticate ?? (async () => null);
-  const parts = { ...options, credentials, origin, nowMs, closing: closing.signal, authenticate };
+  const sessions = new CallSessions(nowMs);
+  const parts = { ...options, credentials, sessions, origin, nowMs, closing: closing.signal, authenticate };
   const { admin } = options;
   const administration =
     admin === undefined ? undefined : administrationOf({ ...parts, origin: () => served ?? "" }, admin);
@@ -137,6 +139,7 @@ function administrationOf(parts: Omit<AppOptions, "administration">, admin: Admi
     bodyBytesMax: parts.bodyBytesMax ?? BODY_BYTES_MAX,
     version: admin.version,
     manifests: admin.manifests ?? (() => []),
+    webhookIds: (admin.webhooks ?? []).map(({ id }) => id),
     ways,
     followers: admin.followers,
     times: admin.signInTimes,

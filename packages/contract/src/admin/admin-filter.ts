@@ -3,6 +3,7 @@ import type { DecisionSource, Outcome } from "../decision.ts";
 import type { Operation, ResourceType } from "../resource.ts";
 import type { SubjectType } from "../subject.ts";
 import type { RequestStatus } from "../wire/pending-request.ts";
+import type { DELIVERY_STATES } from "./delivery-view.ts";
 import type { JOB_VIEW_STATES } from "./run-view.ts";
 
 export interface AdminIdentityFilter {
@@ -33,6 +34,10 @@ export interface AdminJobFilter {
   readonly state?: (typeof JOB_VIEW_STATES)[number] | undefined;
   readonly requestId?: string | undefined;
   readonly approvalId?: string | undefined;
+}
+
+export interface AdminDeliveryFilter {
+  readonly state?: (typeof DELIVERY_STATES)[number] | undefined;
 }
 
 export interface AdminEventFilter extends AdminIdentityFilter, AdminSessionFilter {

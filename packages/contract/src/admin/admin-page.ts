@@ -6,7 +6,8 @@ import { z } from "zod";
 
 export const ADMIN_PAGE_LIMIT_MAX = 500;
 export const ADMIN_PAGE_LIMIT = 50;
-export const CURSOR_LENGTH_MAX = 1024;
+/** Three ids of a host and a moment fit. */
+export const CURSOR_LENGTH_MAX = 4096;
 
 const cursorSchema = z.string().min(1).max(CURSOR_LENGTH_MAX);
 

@@ -3,13 +3,14 @@
  * of its own. A name is checked here; a value that belongs to a closed list is checked against that list.
  * INVARIANT: `21` and `"21"` are two users: a number is written bare, a text that looks like one in quotation marks.
  */
-import { DECISION_SOURCES, OUTCOMES } from "../decision.ts";
+import { DECISION_SOURCES, OUTCOMES, PHASES } from "../decision.ts";
 import { OPERATIONS, RESOURCE_TYPES } from "../resource.ts";
 import { SUBJECT_TYPES } from "../subject.ts";
 import { camelKey, snakeKey } from "../wire/camel-case.ts";
 import { type PointedFault, isWellFormed } from "../wire/json-value.ts";
 import { REQUEST_STATUSES } from "../wire/pending-request.ts";
 import { ADMIN_PAGE_LIMIT_MAX, CURSOR_LENGTH_MAX } from "./admin-page.ts";
+import { DELIVERY_STATES } from "./delivery-view.ts";
 import { JOB_VIEW_STATES } from "./run-view.ts";
 
 type Kind =
@@ -70,6 +71,8 @@ export const ADMIN_QUERIES = {
   },
   denials: { ...IDENTITY, ...PAGE },
   jobs: { ...PAGE, state: list(JOB_VIEW_STATES), request_id: text, approval_id: text },
+  deliveries: { ...PAGE, state: list(DELIVERY_STATES) },
+  use: { subject_type: list(SUBJECT_TYPES), subject_name: text, phase: list(PHASES) },
   profiles: { ...PAGE, subject_type: list(SUBJECT_TYPES), subject_name: text },
   pages: PAGE,
   events: { ...EVENTS, ...PAGE },

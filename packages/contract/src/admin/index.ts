@@ -4,6 +4,7 @@
  */
 export type {
   AdminApprovalFilter,
+  AdminDeliveryFilter,
   AdminEventFilter,
   AdminIdentityFilter,
   AdminJobFilter,
@@ -27,6 +28,7 @@ export {
   isCursorText,
   parseAdminQuery,
 } from "./admin-query.ts";
+export { CREDENTIAL_STATES, type CredentialView, credentialPageWire } from "./credential-view.ts";
 export {
   BATCH_MAX,
   type BatchAnswer,
@@ -35,6 +37,7 @@ export {
   batchAnswerWire,
   decisionBatchWire,
 } from "./decision-batch.ts";
+export { DELIVERY_STATES, type DeliveryView, deliveryPageWire, deliveryViewWire } from "./delivery-view.ts";
 export {
   type EventStats,
   type EventView,
@@ -51,6 +54,17 @@ export {
   liveChangeWire,
   verifyViewWire,
 } from "./event-view.ts";
+export {
+  type MadeToken,
+  TOKEN_SCOPES,
+  TOKEN_TTL_MAX_MS,
+  type TokenScope,
+  type TokenView,
+  type TokenWords,
+  madeTokenWire,
+  tokenPageWire,
+  tokenWordsWire,
+} from "./person-token.ts";
 export {
   type ChangeAnswerView,
   type FreezeView,
@@ -100,25 +114,35 @@ export {
 } from "./run-view.ts";
 export {
   type Account,
+  type AccountAccess,
   type AdminSession,
+  type Invite,
+  type Invited,
   type NewAccount,
+  type OwnPassword,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
   SIGN_IN_WAYS,
   type SignInLink,
   type SignInLinkWords,
   type SignInWay,
+  accountAccessWire,
+  accountLinkWordsWire,
   accountPageWire,
   accountWire,
   adminSessionWire,
   disableAccountWire,
+  inviteWire,
+  invitedWire,
   linkSignInWire,
   newAccountWire,
   newPasswordWire,
+  ownPasswordWire,
   passwordSignInWire,
   signInLinkWire,
   signInLinkWordsWire,
 } from "./sign-in.ts";
+export { type DeclaredUseView, USE_TARGETS_MAX, USE_UNDECLARED_MAX, declaredUseWire } from "./use-view.ts";
 export {
   type CredentialWords,
   type Trial,

@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { PERMISSION_MODES, RULE_EFFECTS, RULE_SOURCES } from "../decision.ts";
 import { approvalSchema, denialSchema } from "../wire/approval.ts";
+import { REFUSAL_CODES } from "../call/decision-words.ts";
 import { type WireType, defineWire } from "../wire/define-wire.ts";
 import {
   messageSchema,
@@ -32,15 +33,7 @@ export const changeAnswerWire = defineWire(
     }),
     z.strictObject({
       ok: z.literal(false),
-      code: z.enum([
-        "session_key_required",
-        "already_decided",
-        "digest_mismatch",
-        "invalid_target",
-        "invalid_operation",
-        "unavailable",
-        "not_found",
-      ]),
+      code: z.enum(REFUSAL_CODES),
       message: messageSchema,
     }),
   ]),

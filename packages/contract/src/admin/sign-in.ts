@@ -64,6 +64,8 @@ export const adminSessionWire = defineWire(
     /** `null`: nobody is signed in. */
     user: signedInUser.nullable(),
     way: z.enum(SIGN_IN_WAYS).nullable(),
+    /** The person stands on a local account, whose password they may set. */
+    has_account: z.boolean(),
     /** Whether the service would let this person decide. */
     may_decide: z.boolean(),
     /** When this sign-in ends at the latest. */
@@ -97,6 +99,7 @@ export const accountSchema = z.strictObject({
   organization_id: organizationIdSchema.nullable(),
   disabled: z.boolean(),
   created_at: timestampSchema,
+  /** `null`: it has no password yet, and comes in by a link only. */
   password_changed_at: timestampSchema.nullable(),
   last_sign_in_at: timestampSchema.nullable(),
 });
@@ -113,6 +116,50 @@ export const newAccountWire = defineWire(
   }),
 );
 export type NewAccount = WireType<typeof newAccountWire>;
+
+const linkTtl = z
+  .int()
+  .min(1000)
+  .max(86_400_000 * 7);
+
+/** An account without a password, and the link that its person comes in by the first time. */
+export const inviteWire = defineWire(
+  z.strictObject({
+    name: accountName,
+    roles,
+    organization_id: organizationIdSchema.nullable(),
+    /** 24 hours unless said. */
+    ttl_ms: linkTtl.exactOptional(),
+  }),
+);
+export type Invite = WireType<typeof inviteWire>;
+
+export const accountLinkWordsWire = defineWire(z.strictObject({ ttl_ms: linkTtl.exactOptional() }));
+
+/** The one time that the link is told. */
+export const invitedWire = defineWire(
+  z.strictObject({ account: accountSchema, link: signInLinkWire.schema }),
+);
+export type Invited = WireType<typeof invitedWire>;
+
+/** What a person of the account may do from the next call on. */
+export const accountAccessWire = defineWire(
+  z.strictObject({
+    roles,
+    organization_id: organizationIdSchema.nullable(),
+    reason: messageSchema.exactOptional(),
+  }),
+);
+export type AccountAccess = WireType<typeof accountAccessWire>;
+
+/** One's own. The present one is needed, except right after coming in by a link. */
+export const ownPasswordWire = defineWire(
+  z.strictObject({
+    password,
+    present: z.string().min(1).max(PASSWORD_LENGTH_MAX).exactOptional(),
+  }),
+);
+export type OwnPassword = WireType<typeof ownPasswordWire>;
 
 export const newPasswordWire = defineWire(z.strictObject({ password }));
 export const disableAccountWire = defineWire(

@@ -52,6 +52,8 @@ export interface Ask {
   readonly enforced: boolean;
   /** Something is at the target already. */
   readonly exists?: boolean | undefined;
+  /** How often it was done since it was last told, for the record of what was declared. Once unless said. */
+  readonly times?: number | undefined;
   /**
    * The caller can do something else than it asked for: told what, before the answer, which speaks of the last one
    * that was told. Absent: what a hook rewrites is refused, because the answer would be about another access.

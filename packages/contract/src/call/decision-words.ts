@@ -43,18 +43,17 @@ export interface SessionApprovalWords extends ApprovalWords {
 
 export type DecisionKind = "approve_for_session" | "approve_permanently" | "deny" | "block";
 
-/** `not_found` beside the codes of the contract. */
-export type RefusalCode =
-  | Extract<
-      ErrorCode,
-      | "session_key_required"
-      | "already_decided"
-      | "digest_mismatch"
-      | "invalid_target"
-      | "invalid_operation"
-      | "unavailable"
-    >
-  | "not_found";
+/** `not_found` beside codes of the contract. */
+export const REFUSAL_CODES = [
+  "session_key_required",
+  "already_decided",
+  "digest_mismatch",
+  "invalid_target",
+  "invalid_operation",
+  "unavailable",
+  "not_found",
+] as const satisfies readonly (ErrorCode | "not_found")[];
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 export interface Refusal {
   readonly ok: false;

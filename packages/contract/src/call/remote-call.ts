@@ -9,6 +9,7 @@ import { FAULT_CODES } from "../parsed.ts";
 import { FILESYSTEM_TARGET_BYTES_MAX } from "../target/filesystem.ts";
 import { MATCHES } from "../target/pattern.ts";
 import { approvalSchema, denialSchema } from "../wire/approval.ts";
+import { REFUSAL_CODES } from "./decision-words.ts";
 import { type WireType, defineWire } from "../wire/define-wire.ts";
 import {
   MESSAGE_LENGTH_MAX,
@@ -25,6 +26,14 @@ import { permissionStateSchema, sandboxProfileSchema } from "../wire/permission-
 import { requestedResourceSchema, resourceSchema } from "../wire/resource.ts";
 import { FRAME_ENTRIES, SUBJECT_CHAIN_LENGTH_MAX, subjectSchema } from "../wire/subject.ts";
 
+export {
+  CALL_SESSION_SCHEME,
+  type CallWords,
+  callSessionInfo,
+  callSessionMacInput,
+  openSessionWire,
+  openedSessionWire,
+} from "./call-session.ts";
 export {
   LENT_JOBS_MAX,
   OFFERED_ACTIONS_MAX,
@@ -201,15 +210,7 @@ export const decisionWire = defineWire(
     }),
     z.strictObject({
       ok: z.literal(false),
-      code: z.enum([
-        "session_key_required",
-        "already_decided",
-        "digest_mismatch",
-        "invalid_target",
-        "invalid_operation",
-        "unavailable",
-        "not_found",
-      ]),
+      code: z.enum(REFUSAL_CODES),
       message: messageSchema,
       decided_by: z.union([z.number(), z.string()]).nullable().exactOptional(),
       status: z.enum(REQUEST_STATUSES).exactOptional(),

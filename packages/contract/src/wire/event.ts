@@ -42,9 +42,13 @@ export const POLICY_ACTIONS = [
   "retain_events",
   "set_freeze",
   "set_account",
+  "set_own_password",
   "sign_in",
   "issue_credential",
   "revoke_credential",
+  "issue_token",
+  "revoke_token",
+  "retry_delivery",
   "list",
 ] as const;
 export type PolicyAction = (typeof POLICY_ACTIONS)[number];

@@ -7,11 +7,13 @@ import {
   ADMIN_PAGE_LIMIT,
   type AdminQuery,
   type AdminQueryName,
+  type TokenScope,
   isCursorText,
   parseAdminQuery,
 } from "@sallyport/contract/admin";
 import type { PageRequest } from "@sallyport/store";
 import type { z } from "zod";
+import type { CallHead } from "../incoming-call.ts";
 import { Problem, malformed } from "../problem.ts";
 import type { Person } from "../sign-in/person.ts";
 
@@ -24,7 +26,9 @@ export interface AdminCall {
   readonly query: AdminQuery;
   /** Parsed by the wire of the route; `undefined` where it has none. */
   readonly body: unknown;
-  readonly request: Request;
+  readonly head: CallHead;
+  /** Aborted when the caller is gone. */
+  readonly gone: () => AbortSignal;
 }
 
 interface AnyWire {
@@ -38,11 +42,15 @@ export interface AdminRoute {
   /** Below `/v1`; `:id` for a part that varies. */
   readonly path: string;
   readonly summary: string;
+  /** What a token of a person must be for. Left out: no token is taken. */
+  readonly scope?: TokenScope;
   readonly query?: AdminQueryName;
   readonly body?: AnyWire;
   /** `events`: server-sent events of this wire. `lines`: JSON lines. */
   readonly answer: AnyWire;
   readonly stream?: "events" | "lines";
+  /** Is made all the time: passes by the framework. A POST without a part that varies. */
+  readonly isQuick?: true;
   /** Answers people who are not signed in. */
   readonly open?: true;
   /** The answer as a value of its wire, or a response that is one already. */
@@ -52,8 +60,9 @@ export interface AdminRoute {
 export type AdminRoutes = readonly AdminRoute[];
 
 /** What the query of a call says; a filter that is not understood is refused, because ignoring it would widen. */
-export function queryOf(name: AdminQueryName | undefined, url: string): AdminQuery {
-  const { searchParams } = new URL(url);
+export function queryOf(name: AdminQueryName | undefined, search: string): AdminQuery {
+  if (search === "") return {};
+  const searchParams = new URLSearchParams(search);
   if (name === undefined) {
     if (searchParams.size > 0) throw malformed("this call takes no query");
     return {};
@@ -106,15 +115,35 @@ function cursorOf(text: string): object {
   }
 }
 
-/** A moment and an id, or a moment and a place in a chain. */
+/** A moment, and with it an id, a place in a chain, or a session. */
 function isPlace(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
-  const { timeMs, id, node, seq, ...others } = value as Readonly<Record<string, unknown>>;
-  if (!Number.isSafeInteger(timeMs) || Object.keys(others).length > 0) return false;
-  return id === undefined ? isName(node) && Number.isSafeInteger(seq) : isName(id) && node === undefined;
+  const { timeMs, ...rest } = value as Readonly<Record<string, unknown>>;
+  if (!Number.isSafeInteger(timeMs)) return false;
+  return PLACES.some((fields) => hasExactly(rest, fields));
 }
 
-const isName = (value: unknown): boolean => typeof value === "string" && !value.includes("\0");
+type Field = (value: unknown) => boolean;
+
+const isName: Field = (value) => typeof value === "string" && !value.includes("\0");
+const isPrincipal: Field = (value) => value === null || Number.isSafeInteger(value) || isName(value);
+
+const PLACES: readonly Readonly<Record<string, Field>>[] = [
+  { id: isName },
+  { node: isName, seq: Number.isSafeInteger },
+  { organizationId: isPrincipal, userId: isPrincipal, sessionKey: isName },
+];
+
+function hasExactly(
+  given: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, Field>>,
+): boolean {
+  const names = Object.keys(fields);
+  return (
+    Object.keys(given).length === names.length &&
+    names.every((name) => Object.hasOwn(given, name) && fields[name]?.(given[name]) === true)
+  );
+}
 
 export const paramOf = ({ params }: AdminCall, name: string): string => params[name] ?? "";
 

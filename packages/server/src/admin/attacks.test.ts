@@ -73,7 +73,7 @@ describe("attack: CSRF", () => {
       "/v1/rules/x/remove",
       "/v1/sessions/end",
       "/v1/events/verify",
-      "/v1/runtime-credentials",
+      "/v1/runtime-credentials/x/revoke",
     ])
       expect([path, (await browser.send(path)).status]).toEqual([path, 404]);
     const listed = await browser.send("/v1/requests?status=pending");

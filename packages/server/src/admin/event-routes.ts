@@ -38,6 +38,7 @@ export function eventRoutes(parts: EventRouteParts): AdminRoutes {
       method: "GET",
       path: "/events",
       summary: "Search the audit log",
+      scope: "events",
       query: "events",
       answer: eventPageWire,
       handle: async ({ caller, query }) => {
@@ -49,6 +50,7 @@ export function eventRoutes(parts: EventRouteParts): AdminRoutes {
       method: "GET",
       path: "/events/follow",
       summary: "Follow the audit log",
+      scope: "events",
       query: "follow",
       answer: followedWire,
       stream: "events",
@@ -64,6 +66,7 @@ export function eventRoutes(parts: EventRouteParts): AdminRoutes {
       method: "GET",
       path: "/live",
       summary: "Says that something changed, never what",
+      scope: "events",
       answer: liveChangeWire,
       stream: "events",
       handle: async (call) => {
@@ -81,6 +84,7 @@ function logRoutes({ trail, overview }: AccessService): AdminRoutes {
       method: "GET",
       path: "/events/export",
       summary: "The whole log as JSON lines that can be verified alone",
+      scope: "events",
       answer: doneWire,
       stream: "lines",
       handle: async ({ caller }) => linesResponse(await trail.export(caller)),
@@ -104,6 +108,7 @@ function logRoutes({ trail, overview }: AccessService): AdminRoutes {
       method: "GET",
       path: "/events/stats",
       summary: "Decisions over time",
+      scope: "events",
       query: "stats",
       answer: eventStatsWire,
       handle: async ({ caller, query }) => {
@@ -127,7 +132,7 @@ function stream(
   source: (signal: AbortSignal) => AsyncIterable<string>,
 ): Response {
   const left = followers.enter(call.caller.user?.id ?? "");
-  const signals = [call.request.signal, closing];
+  const signals = [call.gone(), closing];
   return eventStream(source, {
     beatMs: followers.beatMs,
     signals,

@@ -3,11 +3,14 @@
  * over a moment. Says that something changed, never what.
  */
 import { LIVE_TOPICS, type LiveChange, type LiveTopic, liveChangeWire } from "@sallyport/contract/admin";
+import { setImmediate as turn } from "node:timers/promises";
 import type { AccessService } from "@sallyport/service";
 
 /** WHY a moment: a burst of requests is one piece of news. */
 const GATHER_MS = 50;
 const RETRY_MS = 1000;
+/** Followers that are told before the event loop turns. */
+const AT_ONCE = 32;
 
 interface Listener {
   readonly topics: Set<LiveTopic>;
@@ -52,6 +55,17 @@ export class LiveHub {
     }
   }
 
+  /** WHY in parts: with many followers the server has to answer calls in between. */
+  async #tell(told: ReadonlySet<LiveTopic>): Promise<void> {
+    let count = 0;
+    for (const listener of this.#listeners) {
+      for (const topic of told) listener.topics.add(topic);
+      listener.wake();
+      count += 1;
+      if (count % AT_ONCE === 0) await turn();
+    }
+  }
+
   #text(kind: LiveChange["kind"], what: readonly LiveTopic[]): string {
     return JSON.stringify(
       liveChangeWire.format({ kind, revision: Math.max(0, this.#service.revision), what }),
@@ -72,10 +86,7 @@ export class LiveHub {
       timer = undefined;
       const told = gathered;
       gathered = new Set();
-      for (const listener of this.#listeners) {
-        for (const topic of told) listener.topics.add(topic);
-        listener.wake();
-      }
+      void this.#tell(told);
     };
     while (!this.#closing.aborted) {
       try {

@@ -15,7 +15,14 @@ import {
   rulePageWire,
   ruleWordsWire,
 } from "@sallyport/contract/admin";
-import type { AccessService, ChangeAnswer, Freeze, RuleWords } from "@sallyport/service";
+import {
+  type AccessService,
+  type ChangeAnswer,
+  type Freeze,
+  type RuleWords,
+  deciderId,
+  ruleFact,
+} from "@sallyport/service";
 import type { RuleRow } from "@sallyport/store";
 import {
   type AdminCall,
@@ -34,6 +41,7 @@ export function policyRoutes(service: AccessService): AdminRoutes {
       method: "GET",
       path: "/approvals",
       summary: "Approvals with their last use",
+      scope: "policy",
       query: "approvals",
       answer: grantPageWire,
       handle: async ({ caller, query }) =>
@@ -46,6 +54,7 @@ export function policyRoutes(service: AccessService): AdminRoutes {
       method: "GET",
       path: "/denials",
       summary: "Denials",
+      scope: "policy",
       query: "denials",
       answer: denialPageWire,
       handle: async ({ caller, query }) =>
@@ -58,6 +67,7 @@ export function policyRoutes(service: AccessService): AdminRoutes {
       method: "GET",
       path: "/rules",
       summary: "Every rule of host policy",
+      scope: "policy",
       answer: rulePageWire,
       handle: async ({ caller }) => wholePage((await service.list.rules(caller)).map(ruleView)),
     },
@@ -81,6 +91,7 @@ function modeRoutes(service: AccessService): AdminRoutes {
       method: "GET",
       path: "/mode",
       summary: "The mode of the service",
+      scope: "policy",
       answer: modeViewWire,
       handle: async ({ caller }) => {
         const { mode, modeExpiresAtMs } = await overview.state(caller);
@@ -99,6 +110,7 @@ function modeRoutes(service: AccessService): AdminRoutes {
       method: "GET",
       path: "/freeze",
       summary: "Whether everything outside the allowlist is refused",
+      scope: "policy",
       answer: freezeViewWire,
       handle: async ({ caller }) => freezeView((await overview.state(caller)).freeze),
     },
@@ -147,26 +159,9 @@ export const timestampOr = (ms: number | null): Timestamp | null =>
   ms === null ? null : (new Date(ms).toISOString() as Timestamp);
 
 function ruleView(row: RuleRow): RuleView {
-  const { id, effect, source, subject, resourceType, operation, target, match, createdBy, createdMs } = row;
-  const { organizationId, userId, sessionKey } = row;
-  const rule = {
-    id,
-    effect,
-    source,
-    resourceType,
-    operation,
-    target,
-    ...(subject === null ? {} : { subject }),
-    ...(match === null ? {} : { match }),
-    ...(organizationId === null ? {} : { organizationId }),
-    ...(userId === null ? {} : { userId }),
-    ...(sessionKey === null ? {} : { sessionKey }),
-  };
-  const by = (createdBy as { readonly id?: unknown } | null)?.id;
-  const isPerson = typeof by === "string" || typeof by === "number";
   return {
-    rule: rule as unknown as RuleView["rule"],
-    createdBy: isPerson ? (by as UserId) : null,
-    createdAt: timestampOr(createdMs) as Timestamp,
+    rule: ruleFact(row) as unknown as RuleView["rule"],
+    createdBy: deciderId(row.createdBy) as UserId | null,
+    createdAt: timestampOr(row.createdMs) as Timestamp,
   };
 }

@@ -18,6 +18,7 @@ export function requestRoutes(service: AccessService, parseUrl: UrlParser): Admi
       method: "GET",
       path: "/requests",
       summary: "Requests, newest first, by every identity field",
+      scope: "requests",
       query: "requests",
       answer: requestPageWire,
       handle: async ({ caller, query }) =>
@@ -27,6 +28,7 @@ export function requestRoutes(service: AccessService, parseUrl: UrlParser): Admi
       method: "GET",
       path: "/requests/:id",
       summary: "One request with widenings, why it was asked, grants and near misses",
+      scope: "requests",
       answer: requestDetailWire,
       handle: async (call) => {
         const detail = await overview.request(call.caller, paramOf(call, "id"));

@@ -24,6 +24,7 @@ export function runRoutes(service: AccessService, manifests: () => readonly Mani
       method: "GET",
       path: "/jobs",
       summary: "Resume jobs with their last error",
+      scope: "runs",
       query: "jobs",
       answer: jobPageWire,
       handle: async ({ caller, query }) => {
@@ -43,17 +44,16 @@ export function runRoutes(service: AccessService, manifests: () => readonly Mani
       method: "GET",
       path: "/sessions",
       summary: "Sessions that hold an approval or wait for a decision",
+      scope: "runs",
       query: "pages",
       answer: sessionPageWire,
       handle: async ({ caller, query }) => {
-        const { limit } = pageOf(query);
-        const sessions = await overview.sessions(caller);
-        return wholePage(
-          sessions.slice(0, limit).map(({ lastSeenMs, ...session }) => ({
-            ...session,
-            lastSeen: timestampOr(lastSeenMs),
-          })),
-        );
+        const { rows, next } = await overview.sessions(caller, pageOf(query));
+        const shown = rows.map(({ lastSeenMs, ...session }) => ({
+          ...session,
+          lastSeen: timestampOr(lastSeenMs),
+        }));
+        return pageAnswer({ rows: shown, next });
       },
     },
     {
@@ -79,6 +79,7 @@ function stateRoutes(service: AccessService, manifests: () => readonly ManifestV
       method: "GET",
       path: "/manifests",
       summary: "What registered subjects declare",
+      scope: "runs",
       answer: manifestPageWire,
       handle: async ({ caller }) => {
         await overview.authorize(caller);
@@ -89,6 +90,7 @@ function stateRoutes(service: AccessService, manifests: () => readonly ManifestV
       method: "GET",
       path: "/permission-state",
       summary: "Mode, freeze, rules and sources in force",
+      scope: "runs",
       answer: permissionStateViewWire,
       handle: async ({ caller }) => {
         const { state, mode, modeExpiresAtMs, freeze, live, revision, pending } =
@@ -101,6 +103,7 @@ function stateRoutes(service: AccessService, manifests: () => readonly ManifestV
       method: "GET",
       path: "/sandbox-profiles",
       summary: "Sandbox profiles as they were applied: what is enforced and what is not",
+      scope: "runs",
       query: "profiles",
       answer: profilePageWire,
       handle: async ({ caller, query }) => {

@@ -4,17 +4,11 @@
  */
 import {
   type AdminSession,
-  type NewAccount,
   type SignInLinkWords,
   type SignInWay,
-  accountPageWire,
-  accountWire,
   adminSessionWire,
-  disableAccountWire,
   doneWire,
   linkSignInWire,
-  newAccountWire,
-  newPasswordWire,
   passwordSignInWire,
   reasonWire,
   signInLinkWire,
@@ -28,7 +22,9 @@ import { cookieText, endedCookie, signInCookie } from "../sign-in/cookie.ts";
 import { HashingBusyError } from "../sign-in/password-hash.ts";
 import { type Person, strangerCaller } from "../sign-in/person.ts";
 import type { SignInBook, StartedSignIn } from "../sign-in/sign-in-book.ts";
-import { type AdminCall, type AdminRoutes, pageAnswer, pageOf, paramOf } from "./admin-call.ts";
+import { accountRoutes } from "./account-routes.ts";
+import type { AdminCall, AdminRoutes } from "./admin-call.ts";
+import { linkUrl } from "./link-url.ts";
 import { timestampOr } from "./policy-routes.ts";
 
 export interface SessionRouteParts {
@@ -95,7 +91,7 @@ export function sessionRoutes(parts: SessionRouteParts): AdminRoutes {
       },
     },
     ...signedInRoutes(parts),
-    ...accountRoutes(parts),
+    ...accountRoutes(parts, byName),
   ];
 }
 
@@ -124,56 +120,6 @@ function signedInRoutes(parts: SessionRouteParts): AdminRoutes {
   ];
 }
 
-function accountRoutes({ service, accounts }: SessionRouteParts): AdminRoutes {
-  return [
-    {
-      method: "GET",
-      path: "/accounts",
-      summary: "Local accounts",
-      query: "pages",
-      answer: accountPageWire,
-      handle: async ({ caller, query }) => {
-        await service.overview.authorize(caller);
-        return pageAnswer(await accounts.list(pageOf(query)));
-      },
-    },
-    {
-      method: "POST",
-      path: "/accounts",
-      summary: "Make a local account",
-      body: newAccountWire,
-      answer: accountWire,
-      handle: async ({ caller, body }) => {
-        // WHY: hashing takes a while, and is not done for whoever may not ask.
-        await service.overview.authorize(caller);
-        return accounts.create(caller, body as NewAccount);
-      },
-    },
-    {
-      method: "POST",
-      path: "/accounts/:id/password",
-      summary: "Set the password of an account; its sign-ins end",
-      body: newPasswordWire,
-      answer: accountWire,
-      handle: (call) => {
-        const { password } = call.body as { readonly password: string };
-        return accounts.setPassword(call.caller, paramOf(call, "id"), password);
-      },
-    },
-    {
-      method: "POST",
-      path: "/accounts/:id/disable",
-      summary: "Disable or enable an account; its sign-ins end",
-      body: disableAccountWire,
-      answer: accountWire,
-      handle: (call) => {
-        const words = call.body as { readonly disabled: boolean; readonly reason?: string };
-        return accounts.disable(call.caller, paramOf(call, "id"), words);
-      },
-    },
-  ];
-}
-
 /** The id of whoever comes in by a link that was made for an administrator. */
 const ADMINISTRATOR = "administrator:";
 
@@ -196,9 +142,6 @@ async function madeLink({ service, signIns, origin }: SessionRouteParts, call: A
   const { token, expiresAt } = await signIns.makeLink(administratorFacts(name), "link", ttlMs);
   return { url: linkUrl(origin(), token), expiresAt };
 }
-
-/** WHY behind the `#`: no server and no log on the way sees it. */
-export const linkUrl = (origin: string, token: string): string => `${origin}/#token=${token}`;
 
 async function entered(
   parts: SessionRouteParts,
@@ -231,6 +174,7 @@ function sessionOf(parts: SessionRouteParts, person: Person | null): AdminSessio
   return {
     user: person === null ? null : (person.facts as NonNullable<AdminSession["user"]>),
     way: person?.way ?? null,
+    hasAccount: person?.account !== undefined,
     mayDecide,
     expiresAt: timestampOr(person?.expiresAtMs ?? null),
     csrfToken: person?.csrfToken ?? null,

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { asked } from "../testing/person-browser.ts";
+import { administrator, asked } from "../testing/person-browser.ts";
 import { type ServerFixture, ask, guardedCaller, openServer, receive } from "../testing/server-fixture.ts";
 import { checkedWebhook, noticeBody } from "./webhook.ts";
 
@@ -11,6 +11,8 @@ interface Got {
   readonly body: string;
 }
 
+/** The outbox looks every five seconds. */
+const SLOW = { timeout: 300_000 };
 const SECRET = "a secret of at least thirty-two characters";
 let receiver: Server;
 let got: Got[];
@@ -105,6 +107,62 @@ describe("a webhook", () => {
     );
     await heard(1);
     await expect.poll(waiting).toEqual([]);
+  });
+
+  it("that was given up is shown with its last error, and is tried again when a person says so", async () => {
+    fixture = await openServer({ admin: { webhooks: webhooks() } });
+    const server = fixture;
+    const admin = await administrator(server);
+    const createdMs = Date.now();
+    const body = {
+      webhook: "hook",
+      request_id: "request-1",
+      body: "{}",
+      attempts: 12,
+      last_error: "it said 500",
+    };
+    const gone = { ...body, webhook: "former" };
+    await server.store.transaction(async (tx) => {
+      const row = { kind: "delivery", createdMs, dueMs: null } as const;
+      await tx.records.insert({ ...row, id: "a", body });
+      await tx.records.insert({ ...row, id: "b", body: gone, createdMs: createdMs - 1 });
+      await tx.records.insert({
+        ...row,
+        id: "c",
+        body: { ...body, attempts: 1 },
+        dueMs: createdMs + 3_600_000,
+      });
+    });
+    const listed = await admin.send("/v1/deliveries?state=given_up&limit=1");
+    expect(listed.json["rows"]).toEqual([
+      {
+        id: "a",
+        webhook: "hook",
+        configured: true,
+        request_id: "request-1",
+        state: "given_up",
+        attempts: 12,
+        last_error: "it said 500",
+        created_at: new Date(createdMs).toISOString(),
+        next_at: null,
+      },
+    ]);
+    const rest = await admin.send(
+      `/v1/deliveries?state=given_up&limit=1&after=${String(listed.json["next"])}`,
+    );
+    expect(rest.json).toMatchObject({ rows: [{ id: "b", configured: false }], next: null });
+    const waiting = await admin.send("/v1/deliveries?state=waiting");
+    expect(waiting.json).toMatchObject({ rows: [{ id: "c", state: "waiting", attempts: 1 }] });
+    expect(JSON.stringify([listed.json, waiting.json])).not.toContain(url);
+    const retried = await admin.post("/v1/deliveries/a/retry", { reason: "the receiver is back" });
+    expect(retried.json).toMatchObject({ id: "a", state: "waiting", attempts: 0 });
+    await expect.poll(() => got.some(({ headers }) => headers["webhook-id"] === "a"), SLOW).toBe(true);
+    await expect
+      .poll(async () => (await admin.send("/v1/deliveries?state=given_up")).json["rows"], SLOW)
+      .toMatchObject([{ id: "b" }]);
+    for (const id of ["a", "c", "none"])
+      expect([id, (await admin.post(`/v1/deliveries/${id}/retry`)).status]).toEqual([id, 404]);
+    expect((await server.events()).filter(({ code }) => code === "retry_delivery")).toHaveLength(1);
   });
 
   it("never carries a credential that stood in a target", async () => {

@@ -21,8 +21,10 @@ export interface OutboxOptions {
   readonly pollMs?: number | undefined;
 }
 
-interface DeliveryBody {
+export interface DeliveryBody {
   readonly webhook: string;
+  /** What it tells of. Left out by older versions. */
+  readonly request_id?: string | undefined;
   readonly body: string;
   readonly attempts: number;
   readonly last_error: string | null;
@@ -99,7 +101,13 @@ export class Outbox {
         await records.insert({
           kind: "delivery",
           id: deliveryId(webhook, event),
-          body: { webhook: webhook.id, body, attempts: 0, last_error: null },
+          body: {
+            webhook: webhook.id,
+            request_id: notice.request.id,
+            body,
+            attempts: 0,
+            last_error: null,
+          },
           createdMs,
           dueMs: createdMs,
         });

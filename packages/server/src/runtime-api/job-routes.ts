@@ -12,6 +12,7 @@ import {
   settledJobWire,
 } from "@sallyport/contract/remote";
 import type { Hono } from "hono";
+import { callOf } from "../incoming-call.ts";
 import { Problem, jsonResponse, malformed } from "../problem.ts";
 import { parseBody } from "../read-body.ts";
 import { type Authorizing, authorizeCall } from "./authorize-call.ts";
@@ -24,7 +25,7 @@ export interface JobRouteParts extends Authorizing {
 
 export function addJobRoutes(app: Hono, parts: JobRouteParts): void {
   app.post("/v1/runtime/jobs/lend", async (c) => {
-    const { held, body } = await authorizeCall(parts, c.req.raw, c.req.path);
+    const { held, body } = await authorizeCall(parts, callOf(c.req.raw));
     const { actions, limit } = parseBody(body, lendJobsWire);
     const answer = await lending(parts).lend(holderOf(held), actions, limit);
     if (!answer.ok)
@@ -36,7 +37,7 @@ export function addJobRoutes(app: Hono, parts: JobRouteParts): void {
     return jsonResponse(lentJobsWire.format({ leaseMs: answer.leaseMs, jobs } as never));
   });
   app.post("/v1/runtime/jobs/settle", async (c) => {
-    const { held, body } = await authorizeCall(parts, c.req.raw, c.req.path);
+    const { held, body } = await authorizeCall(parts, callOf(c.req.raw));
     const settling = parseBody(body, settleJobWire);
     const isHeld = await settled(lending(parts), holderOf(held), settling);
     return jsonResponse(settledJobWire.format({ held: isHeld }));

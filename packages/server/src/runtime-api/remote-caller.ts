@@ -71,6 +71,11 @@ function isClaimed(grant: RuntimeGrant, { subject, phase, entry }: RemoteFrame, 
 
 /** A subject that is registered no more takes the whole chain with it: nobody acts. */
 function framesOf(chain: readonly RemoteFrame[], frameOf: FrameOf): readonly CallerFrame[] {
+  const [only, second] = chain;
+  if (only !== undefined && second === undefined && only.entry !== "guarded") {
+    const registered = frameOf(only.subject, only.phase);
+    return registered === null ? [] : loneFrame(registered);
+  }
   const frames: CallerFrame[] = [];
   for (const { subject, phase, entry } of chain) {
     const registered = frameOf(subject, phase);
@@ -81,6 +86,38 @@ function framesOf(chain: readonly RemoteFrame[], frameOf: FrameOf): readonly Cal
   }
   return frames;
 }
+
+const LONE = new Map<string, Map<string, Map<string, readonly CallerFrame[]>>>();
+const LONE_MAX = 10_000;
+let loneCount = 0;
+
+/**
+ * A chain of one frame, the same value for the same frame. WHY: most chains are, and what is recorded of a chain is made
+ * once for a value that cannot change.
+ */
+function loneFrame(frame: CallerFrame): readonly CallerFrame[] {
+  const { subject, phase, entry, contracts } = frame;
+  const names = LONE.get(subject.type) ?? new Map<string, Map<string, readonly CallerFrame[]>>();
+  const phases = names.get(subject.name) ?? new Map<string, readonly CallerFrame[]>();
+  const known = phases.get(phase);
+  if (known?.[0]?.entry === entry && isSameList(known[0].contracts, contracts)) return known;
+  if (known === undefined && ++loneCount > LONE_MAX) {
+    LONE.clear();
+    loneCount = 1;
+  }
+  const own = {
+    subject: Object.freeze({ ...subject }),
+    phase,
+    entry,
+    contracts: Object.freeze([...contracts]),
+  };
+  const frames = Object.freeze([Object.freeze(own)]);
+  LONE.set(subject.type, names.set(subject.name, phases.set(phase, frames)));
+  return frames;
+}
+
+const isSameList = (left: readonly string[], right: readonly string[]): boolean =>
+  left.length === right.length && left.every((id, index) => id === right[index]);
 
 /** What a false claim is answered on: a frame of the credential that the claimed subject is not on. */
 function ownFrames(grant: RuntimeGrant, claimed: RemoteFrame, frameOf: FrameOf): readonly CallerFrame[] {

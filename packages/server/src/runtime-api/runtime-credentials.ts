@@ -6,7 +6,7 @@
 import { type KeyObject, createPublicKey } from "node:crypto";
 import { type IssuedCredential, type RuntimeGrant, runtimeGrantWire } from "@sallyport/contract/remote";
 import { type JWTPayload, SignJWT, jwtVerify } from "jose";
-import { MemoryRevocationList, type RevocationList } from "./revocation-list.ts";
+import { MemoryRevocationList, type Revocable, type RevocationList } from "./revocation-list.ts";
 
 export interface SigningKey {
   readonly id: string;
@@ -103,10 +103,8 @@ export class RuntimeCredentials {
         requiredClaims: ["jti", "iat", "exp"],
       });
       const held = heldOf(payload);
-      // WHY: the library compares whole seconds.
-      if (held === undefined || this.#options.nowMs() >= held.expiresAtMs) return undefined;
-      if (await this.isRevoked(held)) return undefined;
-      return held;
+      // WHY the time again: the library compares whole seconds.
+      return held !== undefined && (await this.isLive(held)) ? held : undefined;
     } catch {
       return undefined;
     }
@@ -126,8 +124,15 @@ export class RuntimeCredentials {
     await this.#revocations.revoke(id, this.#options.nowMs() + this.#lifetimeMs);
   }
 
-  async isRevoked(held: HeldCredential): Promise<boolean> {
+  isRevoked(held: Revocable): boolean | Promise<boolean> {
     return this.#revocations.isRevoked(held);
+  }
+
+  /** Neither over nor taken back. At once where the list of what was taken back answers at once. */
+  isLive(held: HeldCredential): boolean | Promise<boolean> {
+    if (this.#options.nowMs() >= held.expiresAtMs) return false;
+    const revoked = this.isRevoked(held);
+    return revoked instanceof Promise ? revoked.then((is) => !is) : !revoked;
   }
 
   #keyOf(id: string | undefined): KeyObject {

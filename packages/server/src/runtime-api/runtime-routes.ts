@@ -5,6 +5,8 @@
 import { type AccessAsking, type UrlParser, externalAccessCheckWire } from "@sallyport/contract";
 import {
   issuedCredentialWire,
+  openSessionWire,
+  openedSessionWire,
   remoteCheckWire,
   remoteRequireWire,
   remoteStateWire,
@@ -13,9 +15,10 @@ import {
   waitAnswerWire,
 } from "@sallyport/contract/remote";
 import type { Hono } from "hono";
-import { jsonResponse, refusedCredential } from "../problem.ts";
+import { type Answer, type Handle, type IncomingCall, callOf, responseOf } from "../incoming-call.ts";
+import { jsonResponse, malformed, refusedCredential } from "../problem.ts";
 import { parseBody } from "../read-body.ts";
-import { type AuthorizedCall, authorizeCall } from "./authorize-call.ts";
+import { type AuthorizedCall, authorizeCall, byProof } from "./authorize-call.ts";
 import { type JobRouteParts, addJobRoutes } from "./job-routes.ts";
 import { type AskParts, checkAsk, requireAsk, waitOf } from "./remote-ask.ts";
 import { type FrameOf, type RemoteCaller, type Standing, remoteCaller } from "./remote-caller.ts";
@@ -31,74 +34,108 @@ export interface RuntimeRouteParts extends JobRouteParts {
   readonly closing: AbortSignal;
 }
 
+/** The calls that are made all the time, by path. */
+export function quickRuntimeCalls(parts: RuntimeRouteParts): ReadonlyMap<string, Handle> {
+  const { service } = parts;
+  return new Map<string, Handle>([
+    [
+      "/v1/runtime/check",
+      async (call) => {
+        const authorized = await authorizeCall(parts, call);
+        const remote = parseBody(authorized.body, remoteCheckWire);
+        return answer(parts, authorized, call, remote, ({ caller, claimed }, asked) => {
+          const own = checkAsk(remote, asked);
+          const ask = claimed === null ? own : { ...own, named: claimed };
+          return async () => externalAccessCheckWire.format(await service.check(caller, ask));
+        });
+      },
+    ],
+    [
+      "/v1/runtime/require",
+      async (call) => {
+        const authorized = await authorizeCall(parts, call);
+        const remote = parseBody(authorized.body, remoteRequireWire);
+        return answer(parts, authorized, call, remote, ({ caller, claimed }, asked) => {
+          const own = requireAsk(remote, asked);
+          const ask = claimed === null ? own : { ...own, named: claimed };
+          return async () => externalAccessCheckWire.format(await service.require(caller, ask));
+        });
+      },
+    ],
+  ]);
+}
+
 export function addRuntimeRoutes(app: Hono, parts: RuntimeRouteParts): void {
-  const { service, credentials } = parts;
-  app.post("/v1/runtime/check", async (c) => {
-    const call = await authorizeCall(parts, c.req.raw, c.req.path);
-    const remote = parseBody(call.body, remoteCheckWire);
-    return answer(parts, call, c.req.raw.signal, remote, ({ caller, claimed }, asked) => {
-      const own = checkAsk(remote, asked);
-      const ask = claimed === null ? own : { ...own, named: claimed };
-      return async () => externalAccessCheckWire.format(await service.check(caller, ask));
-    });
-  });
-  app.post("/v1/runtime/require", async (c) => {
-    const call = await authorizeCall(parts, c.req.raw, c.req.path);
-    const remote = parseBody(call.body, remoteRequireWire);
-    return answer(parts, call, c.req.raw.signal, remote, ({ caller, claimed }, asked) => {
-      const own = requireAsk(remote, asked);
-      const ask = claimed === null ? own : { ...own, named: claimed };
-      return async () => externalAccessCheckWire.format(await service.require(caller, ask));
-    });
-  });
+  const { service } = parts;
+  for (const [path, handle] of quickRuntimeCalls(parts))
+    app.post(path, async (c) => responseOf(await handle(callOf(c.req.raw))));
   app.post("/v1/runtime/wait", async (c) => {
-    const call = await authorizeCall(parts, c.req.raw, c.req.path);
+    const incoming = callOf(c.req.raw);
+    const call = await authorizeCall(parts, incoming);
     const remote = parseBody(call.body, remoteWaitWire);
-    return answer(parts, call, c.req.raw.signal, remote, ({ caller, claimed }, asked) => {
+    const waited = await answer(parts, call, incoming, remote, ({ caller, claimed }, asked) => {
       const wait = waitOf(remote.wait.timeoutMs, asked);
       return async () =>
         waitAnswerWire.format(
           claimed === null ? await service.wait(caller, remote.requestId, wait) : { outcome: "not_found" },
         );
     });
+    return responseOf(waited);
   });
   app.post("/v1/runtime/state", async (c) => {
-    const call = await authorizeCall(parts, c.req.raw, c.req.path);
+    const call = await authorizeCall(parts, callOf(c.req.raw));
     const remote = parseBody(call.body, remoteStateWire);
     const { caller, claimed } = remoteCaller(call.held.grant, remote, parts.frameOf);
     const state = claimed === null ? await service.state(caller) : undefined;
     return jsonResponse(stateAnswerWire.format({ state: state ?? null }));
   });
   addJobRoutes(app, parts);
+  addCredentialRoutes(app, parts);
+}
+
+function addCredentialRoutes(app: Hono, parts: RuntimeRouteParts): void {
+  const { credentials, sessions } = parts;
+  app.post("/v1/runtime/session", async (c) => {
+    // INVARIANT: a session is opened with the key of the credential, never with another session.
+    const { held, body } = await byProof(parts, callOf(c.req.raw));
+    const opened = sessions.open(held, parseBody(body, openSessionWire).publicKey);
+    if (opened === undefined) throw malformed("`/public_key` must be a point of P-256");
+    return jsonResponse(openedSessionWire.format(opened));
+  });
   app.post("/v1/runtime/credential/renew", async (c) => {
-    const { held } = await authorizeCall(parts, c.req.raw, c.req.path);
+    const { held } = await byProof(parts, callOf(c.req.raw));
     const issued = await credentials.renew(held);
     if (issued === undefined) throw refusedCredential("the credential is over: ask for a new one");
     return jsonResponse(issuedCredentialWire.format(issued));
   });
   app.post("/v1/runtime/credential/revoke", async (c) => {
-    const { held } = await authorizeCall(parts, c.req.raw, c.req.path);
+    const { held } = await authorizeCall(parts, callOf(c.req.raw));
     await credentials.revoke(held.credentialId);
     return jsonResponse({});
   });
 }
 
+/** Of calls that do not wait; nobody aborts it. */
+const NEVER = new AbortController();
+
 /** At once, or as a stream where the caller waits. */
 async function answer(
   parts: RuntimeRouteParts,
   { held }: AuthorizedCall,
-  gone: AbortSignal,
+  call: IncomingCall,
   remote: Standing & { readonly wait?: { readonly timeoutMs: number } },
   /** Throws what is wrong with the call before anything begins. */
   prepare: (who: RemoteCaller, asked: AskParts) => () => Promise<unknown>,
-): Promise<Response> {
+): Promise<Answer> {
   const { frameOf, parseUrl, room, beatMs, closing, nowMs, credentials } = parts;
   const who = remoteCaller(held.grant, remote, frameOf);
-  const stop = new AbortController();
+  const isWaiting = remote.wait !== undefined && who.caller.interactive;
+  const stop = isWaiting ? new AbortController() : NEVER;
   const asked: AskParts = { parseUrl, signal: stop.signal, waitMaxMs: held.endsAtMs - nowMs() };
   const answering = prepare(who, asked);
-  if (remote.wait === undefined || !who.caller.interactive) return jsonResponse(await answering());
+  if (!isWaiting) return JSON.stringify(await answering());
   const leave = room.enter(held.credentialId);
+  const gone = call.gone();
   const cancel = (): void => stop.abort();
   for (const signal of [gone, closing]) {
     if (signal.aborted) cancel();

@@ -5,10 +5,11 @@
  */
 import { randomUUID } from "node:crypto";
 import type { CallerContext, Timestamp } from "@sallyport/contract";
-import type { Account, NewAccount } from "@sallyport/contract/admin";
+import type { Account, AccountAccess, Invite, NewAccount } from "@sallyport/contract/admin";
 import type { Overview } from "@sallyport/service";
 import type { Json, Page, PageRequest, RecordRow, RecordVerbs } from "@sallyport/store";
 import { Problem } from "../problem.ts";
+import { HeldRecords } from "./held-records.ts";
 import { type PasswordHash, hashPassword, isPassword } from "./password-hash.ts";
 import type { PersonFacts } from "./person.ts";
 
@@ -18,8 +19,9 @@ interface AccountBody {
   readonly roles: readonly string[];
   readonly organization_id: number | string | null;
   readonly disabled: boolean;
-  readonly password: PasswordHash;
-  readonly password_changed_ms: number;
+  /** `null`: was invited, and comes in by a link only. */
+  readonly password: PasswordHash | null;
+  readonly password_changed_ms: number | null;
   readonly last_sign_in_ms: number | null;
   /** Rises when sign-ins of before must end. */
   readonly epoch: number;
@@ -31,15 +33,23 @@ export interface KnownAccount {
   readonly disabled: boolean;
 }
 
+/** Somebody who came in by an account, at one of its epochs. */
+interface OfAccount {
+  readonly facts: PersonFacts;
+  readonly account: { readonly name: string; readonly epoch: number } | null;
+}
+
 const ID_PREFIX = "account:";
 
 export class Accounts {
   readonly #overview: Overview;
   readonly #nowMs: () => number;
+  readonly #held: HeldRecords;
 
   constructor(overview: Overview, nowMs: () => number) {
     this.#overview = overview;
     this.#nowMs = nowMs;
+    this.#held = new HeldRecords(overview, "account");
   }
 
   async list(page: PageRequest): Promise<Page<Account>> {
@@ -62,22 +72,42 @@ export class Accounts {
     await records.replace({ ...row, body: bodyJson({ ...bodyOf(row), last_sign_in_ms: nowMs }) });
   }
 
-  /** As it stands now. */
-  async known(name: string): Promise<KnownAccount | null> {
-    const row = await this.#find(name);
-    return row === null ? null : knownOf(row);
+  /** A person as they stand now; `null` where their account is gone, disabled, or what was before it has ended. */
+  factsNow({ facts, account }: OfAccount): PersonFacts | null | Promise<PersonFacts | null> {
+    if (account === null) return facts;
+    const row = this.#held.get(account.name);
+    return row instanceof Promise ? row.then((read) => liveFacts(read, account)) : liveFacts(row, account);
+  }
+
+  /** What a token of this person hangs on; `null` where they have no local account. */
+  async ofPerson(facts: PersonFacts): Promise<OfAccount["account"]> {
+    const row = await this.#find(facts.name);
+    if (row === null || knownOf(row).facts.id !== facts.id) return null;
+    return { name: row.id, epoch: bodyOf(row).epoch };
   }
 
   async create(caller: CallerContext, words: NewAccount): Promise<Account> {
+    return this.#make(caller, words, await hashPassword(words.password));
+  }
+
+  /** Without a password: its person comes in by a link, and sets one. */
+  invite(caller: CallerContext, words: Invite): Promise<Account> {
+    return this.#make(caller, words, null);
+  }
+
+  async #make(
+    caller: CallerContext,
+    { name, roles, organizationId }: Pick<NewAccount, "name" | "roles" | "organizationId">,
+    password: PasswordHash | null,
+  ): Promise<Account> {
     const nowMs = this.#nowMs();
-    const { name, password, roles, organizationId } = words;
     const body: AccountBody = {
       id: randomUUID(),
       roles: [...roles],
       organization_id: organizationId,
       disabled: false,
-      password: await hashPassword(password),
-      password_changed_ms: nowMs,
+      password,
+      password_changed_ms: password === null ? null : nowMs,
       last_sign_in_ms: null,
       epoch: 1,
     };
@@ -119,6 +149,46 @@ export class Accounts {
     }));
   }
 
+  /** Holds from the next call of its person on. */
+  setAccess(
+    caller: CallerContext,
+    id: string,
+    { roles, organizationId, reason }: AccountAccess,
+  ): Promise<Account> {
+    return this.#change(caller, id, reason ?? null, async (body) => ({
+      ...body,
+      roles: [...roles],
+      organization_id: organizationId,
+    }));
+  }
+
+  /** Sign-ins and links of before are worth nothing any more. */
+  endSignIns(caller: CallerContext, id: string, reason: string | undefined): Promise<Account> {
+    return this.#change(caller, id, reason ?? null, async (body) => ({ ...body, epoch: body.epoch + 1 }));
+  }
+
+  /** As one's own: whoever calls has seen to it that it is. `null`: the account changed meanwhile. */
+  async setOwnPassword(caller: CallerContext, name: string, password: string): Promise<Account | null> {
+    const row = await this.#find(name);
+    if (row === null) return null;
+    const former = bodyOf(row);
+    const body = {
+      ...former,
+      password: await hashPassword(password),
+      password_changed_ms: this.#nowMs(),
+      epoch: former.epoch + 1,
+    };
+    return this.#replace(caller, "set_own_password", { row, former, body, reason: null });
+  }
+
+  /** For whoever has authority, by its id: the account as it is signed in to. */
+  async byId(caller: CallerContext, id: string): Promise<{ account: Account; known: KnownAccount }> {
+    await this.#overview.act(caller, "set_account", async () => null);
+    const row = await this.#named(id);
+    if (row === null) throw new Problem({ code: "not_found", detail: "there is no such account" });
+    return { account: accountOf(row), known: knownOf(row) };
+  }
+
   /** The name of an account by its id; accounts are few. */
   async #named(id: string): Promise<RecordRow | null> {
     let after: Page<RecordRow>["next"] = null;
@@ -146,7 +216,31 @@ export class Accounts {
     if (row === null) throw new Problem({ code: "not_found", detail: "there is no such account" });
     const former = bodyOf(row);
     const body = await change(former);
-    const changed = await this.#overview.act(caller, "set_account", async ({ records }) => {
+    const changed = await this.#replace(caller, "set_account", { row, former, body, reason });
+    if (changed === null)
+      throw new Problem({
+        code: "store_conflict",
+        detail: "the account changed meanwhile: look at it again",
+      });
+    return changed;
+  }
+
+  #replace(
+    caller: CallerContext,
+    action: "set_account" | "set_own_password",
+    {
+      row,
+      former,
+      body,
+      reason,
+    }: {
+      readonly row: RecordRow;
+      readonly former: AccountBody;
+      readonly body: AccountBody;
+      readonly reason: string | null;
+    },
+  ): Promise<Account | null> {
+    return this.#overview.act(caller, action, async ({ records }) => {
       const next = { ...row, body: bodyJson(body) };
       if (!(await records.replace(next))) return null;
       return {
@@ -154,14 +248,9 @@ export class Accounts {
         reason,
         before: shown(row.id, former),
         after: shown(row.id, body),
+        isTakenBack: true,
       };
     });
-    if (changed === null)
-      throw new Problem({
-        code: "store_conflict",
-        detail: "the account changed meanwhile: look at it again",
-      });
-    return changed;
   }
 
   #find(name: string): Promise<RecordRow | null> {
@@ -178,6 +267,16 @@ function knownOf(row: RecordRow): KnownAccount {
   return { facts, epoch, disabled };
 }
 
+/** WHY kept: the same row is asked for at every call, and an object that is the same is told by that. */
+const FACTS = new WeakMap<RecordRow, KnownAccount>();
+
+function liveFacts(row: RecordRow | null, { epoch }: { readonly epoch: number }): PersonFacts | null {
+  if (row === null) return null;
+  const known = FACTS.get(row) ?? knownOf(row);
+  FACTS.set(row, known);
+  return known.disabled || known.epoch !== epoch ? null : known.facts;
+}
+
 function accountOf(row: RecordRow): Account {
   const body = bodyOf(row);
   return Object.freeze({
@@ -187,7 +286,7 @@ function accountOf(row: RecordRow): Account {
     organizationId: body.organization_id as Account["organizationId"],
     disabled: body.disabled,
     createdAt: timestamp(row.createdMs),
-    passwordChangedAt: timestamp(body.password_changed_ms),
+    passwordChangedAt: body.password_changed_ms === null ? null : timestamp(body.password_changed_ms),
     lastSignInAt: body.last_sign_in_ms === null ? null : timestamp(body.last_sign_in_ms),
   });
 }

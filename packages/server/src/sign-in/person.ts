@@ -25,6 +25,8 @@ export interface Person {
   readonly csrfToken: string | null;
   /** Names the sign-in in the store; for ending it. */
   readonly signInId: string | null;
+  /** The name of the local account that the sign-in stands on; left out where there is none. */
+  readonly account?: string | undefined;
 }
 
 /** What the service is told: no subject, no session, the person as they stand. */

@@ -10,6 +10,7 @@ import type { SignInWay } from "@sallyport/contract/admin";
 import type { Overview } from "@sallyport/service";
 import type { Json, RecordRow } from "@sallyport/store";
 import type { Accounts } from "./accounts.ts";
+import type { HeldRecords } from "./held-records.ts";
 import { type Person, type PersonFacts, personCaller } from "./person.ts";
 import { isSameSecret, isToken, newToken, tokenId } from "./secret-token.ts";
 
@@ -31,17 +32,25 @@ export const DEFAULT_TIMES: SignInTimes = Object.freeze({
 /** WHY not at every call: a moment's use is not worth a write. */
 const TOUCH_MS = 60_000;
 
+/** A local account as it stood: its facts are read anew at every call, and a newer epoch ends what stands on this one. */
+interface AccountHold {
+  readonly name: string;
+  readonly epoch: number;
+}
+
 interface LinkBody {
   readonly facts: PersonFacts;
   readonly way: SignInWay;
+  /** Left out in links of before. */
+  readonly account?: AccountHold | null;
 }
 
 interface SignInBody extends LinkBody {
-  readonly csrf: string;
+  /** Left out in what is no sign-in of a browser. */
+  readonly csrf: string | undefined;
   readonly ends_ms: number;
   readonly seen_ms: number;
-  /** Of a local account, whose facts are read anew at every call. */
-  readonly account: { readonly name: string; readonly epoch: number } | null;
+  readonly account: AccountHold | null;
 }
 
 export interface StartedSignIn {
@@ -55,15 +64,26 @@ export interface MadeLink {
   readonly expiresAt: Timestamp;
 }
 
+export interface SignInBookParts {
+  readonly overview: Overview;
+  readonly accounts: Accounts;
+  readonly held: HeldRecords;
+  readonly nowMs: () => number;
+  readonly times?: Partial<SignInTimes> | undefined;
+}
+
 export class SignInBook {
   readonly #overview: Overview;
   readonly #accounts: Accounts;
   readonly #nowMs: () => number;
   readonly #times: SignInTimes;
+  readonly #held: HeldRecords;
+  readonly #people = new WeakMap<RecordRow, Person>();
 
-  constructor(overview: Overview, accounts: Accounts, nowMs: () => number, times: Partial<SignInTimes> = {}) {
+  constructor({ overview, accounts, held, nowMs, times }: SignInBookParts) {
     this.#overview = overview;
     this.#accounts = accounts;
+    this.#held = held;
     this.#nowMs = nowMs;
     this.#times = { ...DEFAULT_TIMES, ...times };
   }
@@ -73,10 +93,11 @@ export class SignInBook {
     facts: PersonFacts,
     way: SignInWay = "link",
     ttlMs = this.#times.linkTtlMs,
+    account: AccountHold | null = null,
   ): Promise<MadeLink> {
     const token = newToken();
     const nowMs = this.#nowMs();
-    const body: LinkBody = { facts, way };
+    const body: LinkBody = { facts, way, account };
     await this.#overview.writeRecords(async (records) => {
       await records.removeDue("sign_in_link", nowMs);
       await records.insert({
@@ -97,8 +118,9 @@ export class SignInBook {
       records.remove("sign_in_link", tokenId(token)),
     );
     if (row === null || row.dueMs === null || row.dueMs <= this.#nowMs()) return null;
-    const { facts, way } = row.body as unknown as LinkBody;
-    return this.#start(facts, way, null);
+    const { facts, way, account = null } = row.body as unknown as LinkBody;
+    const now = await this.#accounts.factsNow({ facts, account });
+    return now === null ? null : this.#start(now, way, account);
   }
 
   /** `null`: wrong, disabled, or nobody of that name. */
@@ -112,21 +134,31 @@ export class SignInBook {
   async byToken(token: string, csrf: string): Promise<Person | null> {
     if (!isToken(token) || !isToken(csrf)) return null;
     const id = tokenId(token);
-    const row = await this.#overview.readRecords((records) => records.get("sign_in", id));
+    const held = this.#held.get(id);
+    let row = held instanceof Promise ? await held : held;
     const nowMs = this.#nowMs();
-    if (row === null || row.dueMs === null || row.dueMs <= nowMs) return null;
+    // WHY: another node may have seen the person since, and then it goes on.
+    if (row !== null && !(held instanceof Promise) && isOver(row, nowMs)) row = await this.#held.read(id);
+    if (row === null || isOver(row, nowMs)) return null;
     const body = row.body as unknown as SignInBody;
-    if (!isSameSecret(csrf, body.csrf)) return null;
-    const facts = await this.#factsNow(body);
+    if (body.csrf === undefined || !isSameSecret(csrf, body.csrf)) return null;
+    const now = this.#accounts.factsNow(body);
+    const facts = now instanceof Promise ? await now : now;
     if (facts === null) return null;
     if (nowMs - body.seen_ms >= TOUCH_MS) await this.#touch(row, body, nowMs);
-    return personOf(facts, body, id);
+    const known = this.#people.get(row);
+    if (known?.facts === facts) return known;
+    const person = personOf(facts, body, id);
+    this.#people.set(row, person);
+    return person;
   }
 
+  /** Acknowledged once no node goes by it any more. */
   async end(person: Person): Promise<void> {
     const { signInId } = person;
-    if (signInId !== null)
-      await this.#overview.writeRecords((records) => records.remove("sign_in", signInId));
+    if (signInId === null) return;
+    await this.#overview.takeBackRecords((records) => records.remove("sign_in", signInId));
+    this.#held.forget(signInId);
   }
 
   async #start(facts: PersonFacts, way: SignInWay, account: SignInBody["account"]): Promise<StartedSignIn> {
@@ -154,14 +186,6 @@ export class SignInBook {
     return { token, person: personOf(facts, body, id) };
   }
 
-  /** A local account as it stands now; `null` where it is gone, disabled, or its sign-ins of before were ended. */
-  async #factsNow({ facts, account }: SignInBody): Promise<PersonFacts | null> {
-    if (account === null) return facts;
-    const known = await this.#accounts.known(account.name);
-    if (known === null || known.disabled || known.epoch !== account.epoch) return null;
-    return known.facts;
-  }
-
   async #touch(row: RecordRow, body: SignInBody, nowMs: number): Promise<void> {
     const dueMs = Math.min(nowMs + this.#times.idleMs, body.ends_ms);
     const seen = { ...body, seen_ms: nowMs };
@@ -169,10 +193,14 @@ export class SignInBook {
     await this.#overview.writeRecords((records) =>
       records.replace({ ...row, body: seen as unknown as Json, dueMs }),
     );
+    this.#held.forget(row.id);
   }
 }
 
-function personOf(facts: PersonFacts, { way, csrf, ends_ms }: SignInBody, signInId: string): Person {
+const isOver = ({ dueMs }: RecordRow, nowMs: number): boolean => dueMs === null || dueMs <= nowMs;
+
+function personOf(facts: PersonFacts, { way, csrf, ends_ms, account }: SignInBody, signInId: string): Person {
   const caller = personCaller(facts);
-  return { facts, way, caller, expiresAtMs: ends_ms, csrfToken: csrf, signInId };
+  const own = account === null ? {} : { account: account.name };
+  return { facts, way, caller, expiresAtMs: ends_ms, csrfToken: csrf ?? null, signInId, ...own };
 }

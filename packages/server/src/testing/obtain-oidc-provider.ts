@@ -2,16 +2,13 @@
  * A pinned OpenID provider, from the npm registry into the cache folder, and one of it on a port of this machine.
  * No script of the package runs.
  */
-import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { type RequestListener, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 
+const tools = new URL("../../../../tools/cached-package.mjs", import.meta.url).href;
 const NAME = "oidc-provider";
 const VERSION = "9.13.3";
 
@@ -73,31 +70,12 @@ export async function startOidcProvider(): Promise<OidcProvider> {
 }
 
 async function obtained(): Promise<ProviderClass> {
-  const { SALLYPORT_CACHE: own, XDG_CACHE_HOME: xdg } = process.env;
-  const cache = own || join(xdg || join(homedir(), ".cache"), "sallyport");
-  const folder = join(cache, `${NAME}-${VERSION}`);
-  const entry = join(folder, "node_modules", NAME, "lib", "index.js");
-  if (!existsSync(entry)) await install(folder);
+  const { obtainPackage } = (await import(/* @vite-ignore */ tools)) as {
+    readonly obtainPackage: (name: string, version: string) => Promise<string>;
+  };
+  const entry = join(await obtainPackage(NAME, VERSION), "lib", "index.js");
   const loaded = (await import(/* @vite-ignore */ pathToFileURL(entry).href)) as {
     readonly default: ProviderClass;
   };
   return loaded.default;
-}
-
-/** INVARIANT: the folder appears whole or not at all, also when several test files come at the same time. */
-async function install(folder: string): Promise<void> {
-  const draft = `${folder}.${process.pid}`;
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { recursive: true });
-  const quiet = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const command = ["install", "--prefix", draft, ...quiet, "--loglevel=error", `${NAME}@${VERSION}`];
-  try {
-    await promisify(execFile)("npm", command, { cwd: draft });
-    renameSync(draft, folder);
-  } catch (error) {
-    // Another process may have been first; its copy is as good.
-    if (!existsSync(folder)) throw error;
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
 }
