@@ -8,7 +8,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { cacheFolder, capture } from "./setup.mjs";
+import { obtainPackage } from "./cached-package.mjs";
+import { cacheFolder } from "./setup.mjs";
 
 const PLAYWRIGHT = "1.65.0";
 const CHROMIUM = "153.0.0";
@@ -89,28 +90,4 @@ function untar(archive, folder) {
     );
     child.stdin.end(archive);
   });
-}
-
-/**
- * WHY one folder per tool: a second install without saving into the same folder removes the first.
- * @param {string} name @param {string} version @returns {Promise<string>} the folder of the package
- */
-async function obtainPackage(name, version) {
-  const folder = join(cacheFolder(), `${name.replace(/^@/, "").replace("/", "-")}-${version}`);
-  const held = join(folder, "node_modules", name);
-  if (existsSync(held)) return held;
-  const draft = `${folder}.${process.pid}`;
-  mkdirSync(draft, { recursive: true });
-  const quiet = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const command = ["install", "--prefix", draft, ...quiet, "--loglevel=error", `${name}@${version}`];
-  const { code, output } = await capture("npm", command, { cwd: draft });
-  try {
-    if (code !== 0) throw new Error(`could not obtain \`${name}@${version}\`:\n${output}`);
-    renameSync(draft, folder);
-  } catch (error) {
-    if (!existsSync(held)) throw error;
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
-  return held;
 }

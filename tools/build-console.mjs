@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { bin, capture, root } from "./setup.mjs";
 
 const home = join(root, "packages", "console");
@@ -44,8 +44,8 @@ function sourceHash() {
       .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),
   );
   for (const file of [...found.toSorted(), ...FILES.map((name) => join(packages, name))])
-    hash.update(file).update("\0").update(readFileSync(file)).update("\0");
+    hash.update(relative(packages, file)).update("\0").update(readFileSync(file)).update("\0");
   return hash.digest("hex");
 }
 
-if (import.meta.filename === process.argv[1]) console.log(await buildConsole());
+if (import.meta.filename === process.argv[1]) await buildConsole();

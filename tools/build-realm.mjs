@@ -41,7 +41,7 @@ export async function bundleProgram(entry, output) {
     resolve: { conditionNames },
     tsconfig: false,
   });
-  await build.write({ file: output, format: "esm" });
+  await build.write({ file: output, format: "esm", codeSplitting: false });
   await build.close();
 }
 

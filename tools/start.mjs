@@ -21,14 +21,12 @@ async function buildConsole() {
   return code;
 }
 
-process.exitCode =
-  (await build()) ||
-  (await buildConsole()) ||
-  (await run(process.execPath, [
-    "packages/sallyport/dist/cli/main.js",
-    "up",
-    "--data",
-    ".sallyport",
-    "--example",
-    ...process.argv.slice(2),
-  ]));
+/** @param {readonly string[]} args @returns {Promise<number>} exit code */
+function up(args) {
+  // WHY: ctrl-c reaches everything that this terminal started. What is up ends by itself, and this waits for it.
+  process.on("SIGINT", () => undefined);
+  const command = ["packages/sallyport/dist/cli/main.js", "up", "--data", ".sallyport", "--example"];
+  return run(process.execPath, [...command, ...args]);
+}
+
+process.exitCode = (await build()) || (await buildConsole()) || (await up(process.argv.slice(2)));

@@ -1,20 +1,9 @@
 /** WCAG 2.2 AA by axe on every page, in both colour schemes and at phone width; and that axe would have seen a fault. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeSource } from "../../tools/browser.mjs";
-import { type Asked, type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
+import { type Asked, type ConsoleFixture, PAGES, PERSON, openConsole, postFrom } from "./console-fixture.ts";
 import type { Page } from "./browser-page.ts";
 
-const PAGES = [
-  "/",
-  "/grants",
-  "/denials",
-  "/rules",
-  "/manifests",
-  "/audit",
-  "/jobs",
-  "/sessions",
-  "/sandbox",
-];
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 const RULES = `{ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }`;
 
@@ -48,6 +37,32 @@ beforeAll(async () => {
   await fixture.ask(file("modify", "/srv/e\u202e"));
   await fixture.ask({ resourceType: "network", operation: "send", target: "https://xn--pypal-4ve.com/a" });
   openId = await fixture.ask(file("delete", `/srv/${"deep/".repeat(80)}end.txt`));
+  const page = await fixture.signedIn();
+  const [name, thumbprint] = ["anna.with.a.long.name@example.com", "k".repeat(43)];
+  const grant = {
+    subjects: [{ subject: { type: "tool", name: "demo.read_file" }, phase: "install" }],
+    user_id: 21,
+    organization_id: 7,
+    session_key: "s".repeat(120),
+    task_id: null,
+    interactive: true,
+  };
+  for (const [path, body] of [
+    ["/accounts/invite", { name, roles: ["super", "member"], organization_id: 7 }],
+    ["/runtime-credentials", { grant, key_thumbprint: thumbprint }],
+    ["/person-tokens", { name: "the wall board", scopes: ["requests", "events"], ttl_ms: 86_400_000 }],
+  ] as const)
+    expect([path, await postFrom(page, path, body)]).toEqual([path, 200]);
+  await page.context().close();
+  await service.overview.writeRecords((records) =>
+    records.insert({
+      kind: "delivery",
+      id: "given-up",
+      body: { webhook: "team-chat", body: "{}", attempts: 12, last_error: "it answered 503" },
+      createdMs: Date.now(),
+      dueMs: null,
+    }),
+  );
 });
 afterAll(async () => {
   expect(fixture.faults).toEqual([]);
@@ -75,6 +90,12 @@ const settled = async (page: Page, path: string): Promise<void> => {
 const overflow = (page: Page): Promise<number> =>
   page.evaluate<number>("document.scrollingElement.scrollWidth - document.documentElement.clientWidth");
 
+/** Buttons that reach beyond the window, where nobody can press them. */
+const cutOff = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<readonly string[]>(`[...document.querySelectorAll("main button, main a, main select")]
+    .filter((one) => one.getBoundingClientRect().right > innerWidth)
+    .map((one) => one.textContent)`);
+
 describe.each([
   ["light", { colorScheme: "light" }],
   ["dark", { colorScheme: "dark" }],
@@ -90,17 +111,41 @@ describe.each([
       await settled(page, path);
       expect([path, await faultsOf(page)]).toEqual([path, []]);
       expect([path, await overflow(page)]).toEqual([path, 0]);
+      expect([path, await cutOff(page)]).toEqual([path, []]);
     }
   });
 
   it("no dialog has a fault", async () => {
-    for (const name of [/^Deny/, /More…/]) {
-      await settled(page, `/?id=${openId}`);
+    for (const [path, name] of [
+      [`/?id=${openId}`, /^Deny/],
+      [`/?id=${openId}`, /More…/],
+      ["/rules", "Add a rule"],
+      ["/accounts", "Invite…"],
+      ["/accounts", "Roles…"],
+      ["/accounts", "New link"],
+      ["/credentials", "Issue…"],
+      ["/tokens", "Make a token…"],
+    ] as const) {
+      await settled(page, path);
       await page.getByRole("button", { name }).click();
       await page.getByRole("dialog").waitFor();
-      expect(await faultsOf(page)).toEqual([]);
-      expect(await overflow(page)).toBe(0);
+      expect([path, name, await faultsOf(page)]).toEqual([path, name, []]);
+      expect([path, name, await overflow(page)]).toEqual([path, name, 0]);
     }
+  });
+
+  it("neither has what an opened manifest and a trial show", async () => {
+    await settled(page, "/manifests");
+    await page.getByRole("button", { name: /demo\.read_file/ }).click();
+    await page.locator("[data-checks]").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await settled(page, "/what-if");
+    await page.getByLabel("Subject name", { exact: true }).fill("demo.read_file");
+    await page.getByLabel("Target", { exact: true }).fill("/srv/tried");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.locator("[data-trial]").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
   });
 });
 

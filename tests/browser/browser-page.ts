@@ -18,6 +18,7 @@ export interface Locator {
   nth(index: number): Locator;
   locator(selector: string, options?: { readonly hasText?: string | RegExp }): Locator;
   getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator;
+  getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
   getByText(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
 }
 

@@ -7,7 +7,7 @@ import { createServer as createSocketServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunOptions } from "@sallyport/runtime";
-import { type Listening, type SallyportServer, createServer } from "@sallyport/server";
+import { type AdminOptions, type Listening, type SallyportServer, createServer } from "@sallyport/server";
 import type { CallerContext } from "@sallyport/service";
 import { type Sallyport, createSallyport } from "sallyport";
 import { buildConsole } from "../../tools/build-console.mjs";
@@ -17,6 +17,24 @@ import type { Browser, Page } from "./browser-page.ts";
 export const MODULE = { type: "module", name: "demo" } as const;
 export const TOOL = { type: "tool", name: "demo.read_file" } as const;
 export const AGENT = { type: "agent", name: "demo.reader_agent" } as const;
+
+/** Every page, by its address. */
+export const PAGES = [
+  "/",
+  "/grants",
+  "/denials",
+  "/rules",
+  "/manifests",
+  "/what-if",
+  "/audit",
+  "/jobs",
+  "/sessions",
+  "/sandbox",
+  "/notifications",
+  "/accounts",
+  "/credentials",
+  "/tokens",
+] as const;
 
 /** For something that comes; how long it takes is the machine's affair. */
 const WAIT_MS_MAX = 60_000;
@@ -57,6 +75,8 @@ export interface ConsoleOptions {
   readonly pendingMax?: number;
   /** Where its folder is made; the usual place for temporary files unless said. */
   readonly place?: string;
+  /** Ways to sign in and to be told, as a host sets them. */
+  readonly admin?: Pick<AdminOptions, "oidc" | "webhooks">;
 }
 
 export async function openConsole({
@@ -120,12 +140,14 @@ async function served({
   consoleFolder,
   faults,
   pendingMax = 1000,
+  admin = {},
 }: {
   readonly folder: string;
   readonly port: number;
   readonly consoleFolder: string;
   readonly faults: unknown[];
   readonly pendingMax?: number;
+  readonly admin?: ConsoleOptions["admin"];
 }): Promise<Running> {
   const sallyport = await createSallyport({
     dataFolder: join(folder, "data"),
@@ -138,7 +160,7 @@ async function served({
   const { service } = sallyport;
   const server = createServer({
     ...sallyport.serverParts(),
-    admin: { service, version: "0.1.0", consoleFolder, manifests: () => declared },
+    admin: { service, version: "0.1.0", consoleFolder, manifests: () => declared, ...admin },
     onFault: (fault) => faults.push(fault),
   });
   const listening = await server.listen({ port });
@@ -200,6 +222,14 @@ async function askAs(
   );
   return check.requestId ?? check.code;
 }
+
+/** A call of the page itself, as a form of it would make; answers the status. */
+export const postFrom = (page: Page, path: string, body: unknown): Promise<number> =>
+  page.evaluate<number>(`fetch("/v1${path}", {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-csrf-token": localStorage.getItem("sallyport.csrf") },
+    body: ${JSON.stringify(JSON.stringify(body))},
+  }).then(({ status }) => status)`);
 
 /** A person with authority on the host's side, to look behind the page. */
 export const PERSON: CallerContext = {

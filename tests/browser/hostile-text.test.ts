@@ -1,6 +1,6 @@
 /** Text that wants to be more than text, or something else than it is, in every field that comes from outside. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
+import { type ConsoleFixture, PAGES, PERSON, openConsole, postFrom } from "./console-fixture.ts";
 import type { Page } from "./browser-page.ts";
 
 const SCRIPTS = [
@@ -18,17 +18,6 @@ const SCRIPTS = [
 const DECEPTION = "\u202egpj.exe\u2066x\u2069\u200b\u00ad\ufeff";
 /** For ids that hosts make: no control characters, everything else. */
 const HOST_TEXT = `${SCRIPTS.slice(0, 200)}${DECEPTION}`;
-const PAGES = [
-  "/",
-  "/grants",
-  "/denials",
-  "/rules",
-  "/manifests",
-  "/audit",
-  "/jobs",
-  "/sessions",
-  "/sandbox",
-];
 
 let fixture: ConsoleFixture;
 let page: Page;
@@ -83,11 +72,39 @@ beforeAll(async () => {
   });
   await page.goto(await fixture.link());
   await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await furnishPeople();
 });
 afterAll(async () => {
   expect(fixture.faults).toEqual([]);
   await fixture.close();
 });
+
+/** What people and receivers of notifications can make of the newer fields. */
+async function furnishPeople(): Promise<void> {
+  const grant = {
+    subjects: [{ subject: { type: "tool", name: "demo.read_file" }, phase: "runtime" }],
+    user_id: `u${HOST_TEXT}`,
+    organization_id: `o${HOST_TEXT}`,
+    session_key: `s${HOST_TEXT}`,
+    task_id: null,
+    interactive: true,
+  };
+  for (const [path, body] of [
+    ["/accounts/invite", { name: "anna", roles: [`r${HOST_TEXT}`], organization_id: `o${HOST_TEXT}` }],
+    ["/runtime-credentials", { grant, key_thumbprint: "k".repeat(43) }],
+    ["/person-tokens", { name: `n${HOST_TEXT}`, scopes: ["requests"], ttl_ms: 86_400_000 }],
+  ] as const)
+    expect([path, await postFrom(page, path, body)]).toEqual([path, 200]);
+  await fixture.sallyport.service.overview.writeRecords((records) =>
+    records.insert({
+      kind: "delivery",
+      id: "hostile",
+      body: { webhook: `w${HOST_TEXT}`, body: "{}", attempts: 12, last_error: `e${HOST_TEXT}` },
+      createdMs: Date.now(),
+      dueMs: null,
+    }),
+  );
+}
 
 /** Runs in the page. What stands in it as it is: texts, and the attributes that people see or hear. */
 const RAW_DECEPTION = String.raw`(() => {
@@ -122,7 +139,8 @@ it.each([...PAGES, "opened"])("runs nothing and hides nothing on %s", async (pat
 });
 
 it("has something hostile on every page that it was put on", async () => {
-  for (const path of ["/", "/grants", "/denials", "/audit", "/jobs", "/sessions"]) {
+  const furnished = ["/", "/grants", "/denials", "/audit", "/jobs", "/sessions"];
+  for (const path of [...furnished, "/notifications", "/accounts", "/credentials", "/tokens"]) {
     await page.goto(fixture.origin + path);
     await page.locator(".hostile-mark").first().waitFor();
   }
@@ -136,6 +154,29 @@ it("runs nothing and hides nothing in the dialogs", async () => {
     expect(await rawDeception()).toEqual([]);
     expect(await strangers()).toBe(0);
   }
+  expect([calls, violations]).toEqual([[], []]);
+});
+
+it("runs nothing and hides nothing in an opened manifest, a trial, and what an account may do", async () => {
+  const clean = async (): Promise<void> => {
+    await page.locator("main .hostile-mark, [role=dialog] .hostile-mark").first().waitFor();
+    expect(await rawDeception()).toEqual([]);
+    expect(await strangers()).toBe(0);
+  };
+  await page.goto(`${fixture.origin}/manifests`);
+  await page.getByRole("button", { name: /demo\.read_file/ }).click();
+  await page.getByRole("region", { name: "Not declared" }).waitFor();
+  await clean();
+  await page.goto(`${fixture.origin}/what-if`);
+  await page.getByLabel("Subject name", { exact: true }).fill("demo.read_file");
+  await page.getByLabel("Target", { exact: true }).fill(`/srv/${SCRIPTS}${DECEPTION}end`);
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.locator("[data-trial]").waitFor();
+  await clean();
+  await page.goto(`${fixture.origin}/accounts`);
+  await page.getByRole("button", { name: "Disable…" }).click();
+  await page.getByRole("dialog").waitFor();
+  await clean();
   expect([calls, violations]).toEqual([[], []]);
 });
 

@@ -92,6 +92,7 @@ it("ticks, searches and opens the choices and the help, and stays silent while s
   await press("/");
   await page.keyboard.type("jade");
   expect(await page.getByLabel("Search the loaded requests").inputValue()).toBe("jade");
+  await page.locator("[data-count]").getByText("1 request", { exact: true }).waitFor();
   expect(await statusOf(id)).toBe("pending");
   await press("Escape");
   await press("?");

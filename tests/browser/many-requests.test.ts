@@ -64,5 +64,5 @@ it("stays live and decides at the end of such a list", async () => {
   const fresh = await fixture.ask({ resourceType: "filesystem", operation: "read", target: "/srv/fresh" });
   await page.evaluate(`document.querySelector("[data-list]").scrollTop = 0`);
   await page.locator(`[data-request="${fresh}"]`).waitFor();
-  expect(await page.locator("[data-count]").innerText()).toBe("10,000 requests");
+  await page.locator("[data-count]").getByText("10,000 requests", { exact: true }).waitFor();
 });

@@ -7,3 +7,13 @@ export function takeLinkToken(): string | null {
   if (token !== null) history.replaceState(null, "", location.pathname);
   return token;
 }
+
+/** Also in a page that is open already: a link that is pasted over its address loads nothing anew. */
+export function hearLinkTokens(heard: (token: string) => void): () => void {
+  const look = (): void => {
+    const token = takeLinkToken();
+    if (token !== null) heard(token);
+  };
+  addEventListener("hashchange", look);
+  return () => removeEventListener("hashchange", look);
+}

@@ -4,20 +4,25 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import {
   Ban,
+  BellRing,
   Box,
   FileCheck,
+  FlaskConical,
   Inbox,
   Keyboard,
   KeyRound,
+  KeySquare,
   LogOut,
   type LucideIcon,
   Menu,
   Play,
   Scale,
   ScrollText,
+  Ticket,
   Users,
+  UsersRound,
 } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense, lazy, useState } from "react";
 import { admin } from "../data/admin.ts";
 import { useLiveState } from "../data/live.ts";
 import { signOut } from "../data/session.ts";
@@ -26,6 +31,10 @@ import { notify } from "../parts/notices.tsx";
 import { errorText } from "../parts/states.tsx";
 import { Mark } from "./mark.tsx";
 import { THEMES, type Theme, prefer, usePreferences } from "./preferences.ts";
+
+const OwnPasswordDialog = lazy(async () => ({
+  default: (await import("../people/own-password-dialog.tsx")).OwnPasswordDialog,
+}));
 
 interface Place {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -42,6 +51,7 @@ const GROUPS: readonly { readonly title: string; readonly places: readonly Place
       { to: "/denials", label: "Denials", icon: Ban },
       { to: "/rules", label: "Rules and mode", icon: Scale },
       { to: "/manifests", label: "Manifests", icon: FileCheck },
+      { to: "/what-if", label: "What if", icon: FlaskConical },
     ],
   },
   {
@@ -51,6 +61,15 @@ const GROUPS: readonly { readonly title: string; readonly places: readonly Place
       { to: "/jobs", label: "Resume jobs", icon: Play },
       { to: "/sessions", label: "Sessions", icon: Users },
       { to: "/sandbox", label: "Sandbox", icon: Box },
+      { to: "/notifications", label: "Notifications", icon: BellRing },
+    ],
+  },
+  {
+    title: "People",
+    places: [
+      { to: "/accounts", label: "Accounts", icon: UsersRound },
+      { to: "/credentials", label: "Runtime credentials", icon: KeySquare },
+      { to: "/tokens", label: "Tokens", icon: Ticket },
     ],
   },
 ];
@@ -147,6 +166,7 @@ const leave = (): void => {
 
 function Footer({ session, onHelp }: NavigationProps): ReactNode {
   const { theme } = usePreferences();
+  const [isPassword, setPassword] = useState(false);
   const live = LIVE_WORDS[useLiveState()];
   return (
     <div className="border-t border-line px-3 py-3 text-sm">
@@ -184,6 +204,17 @@ function Footer({ session, onHelp }: NavigationProps): ReactNode {
           </p>
           <p className="truncate text-xs text-ink-3">{session.mayDecide ? "may decide" : "may not decide"}</p>
         </div>
+        {session.hasAccount ? (
+          <button
+            type="button"
+            aria-label="Your password"
+            title="Your password"
+            onClick={() => setPassword(true)}
+            className="rounded-md p-1.5 text-ink-2 hover:bg-sunken hover:text-ink"
+          >
+            <KeyRound size={16} aria-hidden />
+          </button>
+        ) : null}
         <button
           type="button"
           aria-label="Sign out"
@@ -194,6 +225,11 @@ function Footer({ session, onHelp }: NavigationProps): ReactNode {
           <LogOut size={16} aria-hidden />
         </button>
       </div>
+      {isPassword ? (
+        <Suspense fallback={null}>
+          <OwnPasswordDialog way={session.way} onClose={() => setPassword(false)} />
+        </Suspense>
+      ) : null}
     </div>
   );
 }

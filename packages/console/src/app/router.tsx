@@ -71,6 +71,31 @@ const pages = rootRoute.addChildren([
     component: lazyRouteComponent(() => import("../activity/audit-page.tsx"), "AuditPage"),
     validateSearch: parseAuditSearch,
   }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/what-if",
+    component: lazyRouteComponent(() => import("../policy/trial-page.tsx"), "TrialPage"),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/notifications",
+    component: lazyRouteComponent(() => import("../activity/notifications-page.tsx"), "NotificationsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/accounts",
+    component: lazyRouteComponent(() => import("../people/accounts-page.tsx"), "AccountsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/credentials",
+    component: lazyRouteComponent(() => import("../people/credentials-page.tsx"), "CredentialsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: "/tokens",
+    component: lazyRouteComponent(() => import("../people/tokens-page.tsx"), "TokensPage"),
+  }),
 ]);
 
 export const router = createRouter({

@@ -3,7 +3,7 @@ import { Outlet } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
 import { useLive, useLiveState } from "../data/live.ts";
 import { useSession } from "../data/session.ts";
-import { Notices } from "../parts/notices.tsx";
+import { Notices, notify } from "../parts/notices.tsx";
 import { Failed, Loading } from "../parts/states.tsx";
 import type { AdminSession } from "@sallyport/contract/admin";
 import { Lock, Snowflake, TriangleAlert, WifiOff } from "lucide-react";
@@ -12,7 +12,7 @@ import { fetchLateParts } from "../inbox/late-parts.tsx";
 import { fetchLateRequest } from "../inbox/late-request.ts";
 import { Sidebar, TopBar } from "./navigation.tsx";
 import { useHelpKey } from "./shortcuts.ts";
-import { takeLinkToken } from "./link-token.ts";
+import { hearLinkTokens, takeLinkToken } from "./link-token.ts";
 
 const NavigationDrawer = lazy(async () => ({
   default: (await import("./navigation-drawer.tsx")).NavigationDrawer,
@@ -58,6 +58,13 @@ function SignedIn({ session }: { readonly session: AdminSession }): ReactNode {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   useHelpKey(() => setHelpOpen(true));
+  useEffect(
+    () =>
+      hearLinkTokens(() =>
+        notify({ tone: "warn", text: "You are signed in already: sign out, then open the link again." }),
+      ),
+    [],
+  );
   useEffect(() => {
     fetchLateRequest();
     const timer = setTimeout(fetchLateParts, IDLE_MS);

@@ -10,6 +10,7 @@ import { Button, buttonClass } from "../parts/button.tsx";
 import { TextField } from "../parts/field.tsx";
 import { textOf } from "../parts/form-text.ts";
 import { errorText } from "../parts/states.tsx";
+import { hearLinkTokens } from "./link-token.ts";
 import { Mark } from "./mark.tsx";
 
 /** INVARIANT: a link is worth one sign-in, also when this is rendered again. */
@@ -37,6 +38,8 @@ export function SignIn({
     isTokenUsed = true;
     attempt(signInWithLink(linkToken));
   }, [linkToken]);
+
+  useEffect(() => hearLinkTokens((token) => attempt(signInWithLink(token))), []);
 
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();

@@ -4,7 +4,7 @@
  */
 import type { Decided, Decision, Refusal } from "@sallyport/contract";
 import type { AdminDecisionKind } from "@sallyport/client/admin";
-import type { BatchAnswer, DecisionBatch, RequestView } from "@sallyport/contract/admin";
+import type { BatchAnswer, ChangeAnswerView, DecisionBatch, RequestView } from "@sallyport/contract/admin";
 import type { RemoteDecision } from "@sallyport/contract/remote";
 import type { ReactNode } from "react";
 import { Hostile } from "../display/hostile.tsx";
@@ -61,7 +61,7 @@ export async function decide(
   notify({
     tone: kind === "deny" || kind === "block" ? "neutral" : "good",
     text: doneText(request, kind, words, decision),
-    undo: undoOf(decision),
+    undo: undoOf([decision]),
   });
   await cache.invalidateQueries({ queryKey: ["request", request.id] });
   return true;
@@ -102,52 +102,50 @@ export function refusalText(refusal: Pick<Refusal, "code" | "message" | "decided
   return <Hostile text={refusal.message} />;
 }
 
-function undoOf(decision: Decided): { readonly label: string; readonly run: () => void } | undefined {
-  const takeBack = takeBackOf(decision);
-  if (takeBack === undefined || decision.repeated) return undefined;
+/** Takes back everything that the decisions made, one after the other; what was refused is said. */
+function undoOf(
+  decisions: readonly Decided[],
+): { readonly label: string; readonly run: () => void } | undefined {
+  const steps = decisions.filter(({ repeated }) => !repeated).flatMap(takingBack);
+  if (steps.length === 0) return undefined;
+  const undo = async (): Promise<void> => {
+    for (const step of steps) {
+      const answer = await step();
+      if (!answer.ok) throw new Error(answer.message);
+    }
+  };
   return {
-    label: "Undo",
+    label: steps.length === 1 ? "Undo" : `Undo all ${steps.length}`,
     run: () => {
-      takeBack()
-        .then((answer) =>
-          answer.ok
-            ? notify({
-                tone: "neutral",
-                text: "Taken back. It will be asked for again; what already ran stays done.",
-              })
-            : notify({
-                tone: "danger",
-                text: (
-                  <>
-                    Not undone: <Hostile text={answer.message} />
-                  </>
-                ),
-              }),
+      undo()
+        .then(
+          () =>
+            notify({
+              tone: "neutral",
+              text: `${steps.length === 1 ? "Taken back. It" : `${steps.length} decisions taken back. They`} will be asked for again; what already ran stays done.`,
+            }),
+          (error: unknown) =>
+            notify({
+              tone: "danger",
+              text: (
+                <>
+                  Not undone: <Hostile text={errorText(error)} />
+                </>
+              ),
+            }),
         )
-        .catch((error: unknown) =>
-          notify({
-            tone: "danger",
-            text: (
-              <>
-                Not undone: <Hostile text={errorText(error)} />
-              </>
-            ),
-          }),
-        );
+        .then(refreshRequests)
+        .catch(() => undefined);
     },
   };
 }
 
-function takeBackOf({
-  approval,
-  denial,
-  ruleId,
-}: Decided): (() => ReturnType<typeof admin.revokeApproval>) | undefined {
+function takingBack({ approval, denial, ruleId }: Decided): readonly (() => Promise<ChangeAnswerView>)[] {
   const reason = "undone by the approver";
-  if (approval !== null) return () => admin.revokeApproval(approval.id, reason);
-  if (denial !== null) return () => admin.revokeDenial(denial.id, reason);
-  if (ruleId !== null) return () => admin.removeRule(ruleId, reason);
-  return undefined;
+  if (approval !== null) return [() => admin.revokeApproval(approval.id, reason)];
+  if (denial !== null) return [() => admin.revokeDenial(denial.id, reason)];
+  if (ruleId !== null) return [() => admin.removeRule(ruleId, reason)];
+  return [];
 }
 
 /** All or none. The answer says which item was in the way. */
@@ -155,8 +153,10 @@ export async function decideBatch(items: DecisionBatch["items"]): Promise<BatchA
   try {
     const answer = await admin.decideBatch(items);
     if (answer.committed) {
-      dropRows(new Set(answer.answers.flatMap((one) => (one.ok ? one.settled : []))));
-      notify({ tone: "good", text: `${plural(items.length, "request")} decided together` });
+      const decided = answer.answers.flatMap((one) => (one.ok ? [one as Decided] : []));
+      dropRows(new Set(decided.flatMap(({ settled }) => settled)));
+      const text = `${plural(items.length, "request")} decided together`;
+      notify({ tone: "good", text, undo: undoOf(decided) });
     }
     await refreshRequests();
     return answer;

@@ -13,15 +13,17 @@ export interface Paged<Row> {
   readonly retry: () => void;
 }
 
-/** `key`: its first part is the topic that the live stream names. */
+/** `key`: its first part is the topic that the live stream names. `everyMs`: for what no topic tells of. */
 export function usePaged<Row>(
   key: readonly unknown[],
   read: (page: AdminPageRequest) => Promise<AdminPage<Row>>,
+  { everyMs = false }: { readonly everyMs?: number | false } = {},
 ): Paged<Row> {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => read({ limit: PAGE_ROWS, after: pageParam }),
     initialPageParam: undefined as string | undefined,
+    refetchInterval: everyMs,
     getNextPageParam: (page: AdminPage<Row>) => page.next ?? undefined,
   });
   return {

@@ -6,10 +6,9 @@ import type { AdminDecisionKind } from "@sallyport/client/admin";
 import type { RequestDetail, WideningView } from "@sallyport/contract/admin";
 import type { RemoteDecision } from "@sallyport/contract/remote";
 import { type ReactNode, useRef, useState } from "react";
-import { Button } from "../parts/button.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
-import { Modal, ModalActions } from "../parts/modal.tsx";
 import { hasSession } from "./decision-bar.tsx";
+import { DecisionDialog } from "./decision-dialog.tsx";
 import { Sentence } from "./sentence.tsx";
 import { WideningPreview, WideningChoice } from "./widening-choice.tsx";
 
@@ -54,12 +53,24 @@ export function ApproveDialog({
   };
 
   return (
-    <Modal
-      open
-      onClose={onClose}
+    <DecisionDialog
       wide
       first={start}
-      title={isConfirming ? "Approve more than was asked?" : "Approve"}
+      title={
+        isConfirming ? (width === null ? "Approve for good?" : "Approve more than was asked?") : "Approve"
+      }
+      reason={
+        isConfirming ? null : { label: "Reason (kept in the audit log)", value: reason, onValue: setReason }
+      }
+      answer={{
+        label: approveLabel(mustConfirm, isConfirming, scope),
+        look: "primary",
+        disabled: fault !== undefined,
+      }}
+      onAnswer={approve}
+      cancel={isConfirming ? "Back" : "Cancel"}
+      onCancel={isConfirming ? () => setConfirming(false) : onClose}
+      onClose={onClose}
     >
       <div ref={start} tabIndex={-1} className="outline-none">
         <p className="mb-4 text-sm">
@@ -90,24 +101,10 @@ export function ApproveDialog({
               />
             </div>
             <WideningChoice widenings={widenings} chosen={width} onChoose={setWidth} />
-            <TextField
-              label="Reason (kept in the audit log)"
-              value={reason}
-              maxLength={500}
-              onChange={(event) => setReason(event.target.value)}
-            />
           </div>
         )}
-        <ModalActions>
-          <Button onClick={isConfirming ? () => setConfirming(false) : onClose}>
-            {isConfirming ? "Back" : "Cancel"}
-          </Button>
-          <Button look="primary" disabled={fault !== undefined} onClick={approve}>
-            {approveLabel(mustConfirm, isConfirming, scope)}
-          </Button>
-        </ModalActions>
       </div>
-    </Modal>
+    </DecisionDialog>
   );
 }
 
@@ -155,7 +152,7 @@ function Confirmation({
     <div className="rounded-lg border border-line bg-warn-soft p-4 text-sm" data-confirm>
       {width === null ? (
         <p>
-          This can destroy something, and {scope === "permanent" ? "stays allowed until it is revoked." : ""}
+          This can destroy something{scope === "permanent" ? ", and stays allowed until it is revoked" : ""}.
         </p>
       ) : (
         <>

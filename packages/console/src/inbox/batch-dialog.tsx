@@ -5,10 +5,8 @@ import { type ReactNode, useState } from "react";
 import { byRequest, decideBatch, refusalText } from "../data/decide.tsx";
 import { plural } from "../display/words.ts";
 import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
-import { TextField } from "../parts/field.tsx";
-import { Modal, ModalActions } from "../parts/modal.tsx";
 import { hasSession } from "./decision-bar.tsx";
+import { DecisionDialog } from "./decision-dialog.tsx";
 import { Sentence } from "./sentence.tsx";
 
 export type Choice = AdminDecisionKind | "once" | "leave";
@@ -60,7 +58,21 @@ export function BatchDialog({
   };
 
   return (
-    <Modal open wide onClose={onClose} title={`Decide ${plural(chosen.length, "request")} together`}>
+    <DecisionDialog
+      wide
+      title={`Decide ${plural(chosen.length, "request")} together`}
+      reason={{ label: "Reason for all (optional)", value: reason, onValue: setReason }}
+      note={destructive > 0 ? `${plural(destructive, "approval")} can destroy something` : undefined}
+      answer={{
+        label: `Decide ${plural(chosen.length, "request")}`,
+        look: "primary",
+        disabled: busy || chosen.length === 0,
+      }}
+      onAnswer={() => {
+        submit().catch(() => setBusy(false));
+      }}
+      onClose={onClose}
+    >
       {refusals === null ? null : (
         <p
           role="alert"
@@ -86,32 +98,7 @@ export function BatchDialog({
           The first {shown.length} of {requests.length}: one transaction holds no more.
         </p>
       ) : null}
-      <div className="mt-4">
-        <TextField
-          label="Reason for all (optional)"
-          value={reason}
-          maxLength={500}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </div>
-      <ModalActions>
-        {destructive > 0 ? (
-          <span className="mr-auto text-xs text-danger">
-            {plural(destructive, "approval")} can destroy something
-          </span>
-        ) : null}
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          look="primary"
-          disabled={busy || chosen.length === 0}
-          onClick={() => {
-            submit().catch(() => setBusy(false));
-          }}
-        >
-          Decide {plural(chosen.length, "request")}
-        </Button>
-      </ModalActions>
-    </Modal>
+    </DecisionDialog>
   );
 }
 

@@ -1,6 +1,6 @@
 /** The line above the list: search, filters, grouping. */
 import { Layers, ListFilter, Search } from "lucide-react";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
 
@@ -19,6 +19,11 @@ export function InboxToolbar({
   readonly onFilter: () => void;
   readonly onText: (text: string) => void;
 }): ReactNode {
+  // WHY kept here too: the address follows a moment later, and what is typed meanwhile must not be lost.
+  const [text, setText] = useState(search.text ?? "");
+  useEffect(() => {
+    if (document.activeElement !== searchBox.current) setText(search.text ?? "");
+  }, [search.text, searchBox]);
   return (
     <header className="flex flex-col gap-2 px-3 pt-3.5 pb-2.5">
       <div className="flex items-center gap-2">
@@ -44,8 +49,11 @@ export function InboxToolbar({
           type="search"
           aria-label="Search the loaded requests"
           placeholder="Search  ( / )"
-          value={search.text ?? ""}
-          onChange={(event) => onText(event.target.value)}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            onText(event.target.value);
+          }}
           onKeyDown={(event) => {
             if (event.key === "Escape") event.currentTarget.blur();
           }}

@@ -18,7 +18,7 @@ export function Page({
   return (
     <div className="flex h-full min-h-0 flex-col">
       <header className="flex flex-wrap items-end gap-x-6 gap-y-2 px-4 pt-4 pb-3 sm:px-6">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-72">
           <h1 className="text-xl font-semibold tracking-tight text-ink">{title}</h1>
           {about === undefined ? null : <p className="max-w-3xl text-sm text-ink-2">{about}</p>}
         </div>

@@ -38,7 +38,9 @@ export function Row({
             <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">{facts}</div>
           )}
         </div>
-        {actions === undefined ? null : <div className="flex shrink-0 flex-wrap gap-2">{actions}</div>}
+        {actions === undefined ? null : (
+          <div className="flex min-w-0 flex-wrap gap-2 sm:shrink-0">{actions}</div>
+        )}
       </div>
       {children}
     </li>
@@ -49,8 +51,7 @@ export function Row({
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
   return (
     <span className="inline-flex min-w-0 items-baseline gap-1">
-      <span className="text-ink-3">{name}</span>
-      <span className="min-w-0 text-ink-2">{children}</span>
+      <span className="text-ink-3">{name}</span> <span className="min-w-0 text-ink-2">{children}</span>
     </span>
   );
 }

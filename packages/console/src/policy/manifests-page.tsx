@@ -1,19 +1,21 @@
 /** What subjects declared, held against what they used and what was approved on top. */
-import type { ManifestView } from "@sallyport/contract/admin";
+import { CHECK_CODES } from "@sallyport/contract";
+import type { DeclaredUseView, ManifestView } from "@sallyport/contract/admin";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight, Copy, FileCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { admin } from "../data/admin.ts";
+import { Age } from "../display/clock.tsx";
 import { Hostile, Target } from "../display/hostile.tsx";
 import { PairBadge, SubjectName } from "../display/identity.tsx";
-import { plural } from "../display/words.ts";
+import { OUTCOME_WORDS, plural } from "../display/words.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { notify } from "../parts/notices.tsx";
 import { Page } from "../parts/page.tsx";
 import { Fact, Row, RowList } from "../parts/row-list.tsx";
 import { Empty, Failed, Loading } from "../parts/states.tsx";
-import { declarationPatch, declaredUse } from "./declared-use.ts";
+import { declarationPatch } from "./declaration-patch.ts";
 
 export function ManifestsPage(): ReactNode {
   const query = useQuery({ queryKey: ["manifests"], queryFn: () => admin.manifests(), staleTime: 0 });
@@ -84,41 +86,89 @@ function ManifestRow({ view }: { readonly view: ManifestView }): ReactNode {
 }
 
 function DeclaredAndUsed({ view }: { readonly view: ManifestView }): ReactNode {
-  const { subject } = view;
+  const { subject, phase } = view;
   const identity = { subjectType: subject.type, subjectName: subject.name };
-  const events = useQuery({
-    queryKey: ["events", "used", identity],
-    queryFn: () => admin.events({ ...identity, type: "permission.evaluated" }, { limit: 500 }),
+  const use = useQuery({
+    queryKey: ["events", "used", identity, phase],
+    queryFn: () => admin.declaredUse(subject, phase),
+    staleTime: 0,
   });
   const grants = useQuery({
     queryKey: ["approvals", "declared", identity],
-    queryFn: () => admin.approvals({ ...identity, scope: "permanent" }, { limit: 100 }),
+    queryFn: () => admin.approvals({ ...identity, scope: "permanent" }, { limit: 500 }),
   });
-  if (events.isPending || grants.isPending) return <Loading rows={2} label="Loading what was used" />;
-  const seen = events.data?.rows ?? [];
+  if (use.isPending || grants.isPending) return <Loading rows={2} label="Loading what was used" />;
+  if (use.data === undefined)
+    return (
+      <Failed
+        error={use.error}
+        onRetry={() => {
+          use.refetch().catch(() => undefined);
+        }}
+      />
+    );
   const patch = declarationPatch(grants.data?.rows.map(({ approval }) => approval) ?? [], view.access);
   return (
-    <div className="mt-3 flex flex-col gap-3">
-      <ul className="flex flex-col gap-1.5 text-sm">
-        {declaredUse(view.access, seen).map(({ rule, seen: count }, index) => (
-          <li key={index} className="flex flex-wrap items-baseline gap-2">
-            <PairBadge type={rule.resourceType} operation={rule.operation} />
-            <span className="min-w-0">
-              <Target type={rule.resourceType} target={rule.target} />
-            </span>
-            {count > 0 ? (
-              <Badge tone="good">seen {plural(count, "time")}</Badge>
-            ) : (
-              <Badge>not seen in use</Badge>
-            )}
-          </li>
-        ))}
-      </ul>
-      <p className="text-xs text-ink-3">
-        Looked at the last {plural(seen.length, "recorded check")} of this subject.
+    <div className="mt-3 flex flex-col gap-4">
+      <Declared use={use.data} />
+      <Undeclared use={use.data} />
+      <p className="text-xs text-ink-3" data-checks>
+        Counted over {plural(use.data.checks, "recorded check")} of this subject
+        {use.data.complete ? "" : "; it met more targets than can be told apart, the rest is left out"}.
       </p>
       {patch === null ? null : <DeclareThis patch={patch} />}
     </div>
+  );
+}
+
+function Declared({ use }: { readonly use: DeclaredUseView }): ReactNode {
+  if (use.declared.length === 0) return <p className="text-sm text-ink-2">It declares nothing.</p>;
+  return (
+    <ul aria-label="Declared" className="flex flex-col gap-1.5 text-sm">
+      {use.declared.map(({ rule, count, lastSeen }, index) => (
+        <li key={index} className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
+          <PairBadge type={rule.resourceType} operation={rule.operation} />
+          <span className="min-w-0">
+            <Target type={rule.resourceType} target={rule.target} />
+          </span>
+          {lastSeen === null ? (
+            <Badge tone="warn">never used</Badge>
+          ) : (
+            <>
+              <Badge tone="good">used {plural(count, "time")}</Badge>
+              <span className="text-xs text-ink-3">
+                last <Age at={lastSeen} />
+              </span>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Undeclared({ use }: { readonly use: DeclaredUseView }): ReactNode {
+  if (use.undeclared.length === 0) return null;
+  return (
+    <section aria-label="Not declared">
+      <h2 className="mb-1.5 text-sm font-semibold">Met without a declaration</h2>
+      <ul className="flex flex-col gap-1.5 text-sm">
+        {use.undeclared.map((met, index) => (
+          <li key={index} className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
+            <PairBadge type={met.resourceType} operation={met.operation} />
+            <span className="min-w-0">
+              <Target type={met.resourceType} target={met.target} />
+            </span>
+            <Badge tone={OUTCOME_WORDS[CHECK_CODES[met.code]].tone}>
+              {OUTCOME_WORDS[CHECK_CODES[met.code]].label.toLowerCase()} {plural(met.count, "time")}
+            </Badge>
+            <span className="text-xs text-ink-3">
+              last <Age at={met.lastSeen} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -1,10 +1,7 @@
-/** A new rule. The server normalizes the target and says what is wrong with it. */
+/** A new rule: what it does, whose it is, whom and what it holds for. The server says what is wrong with it. */
 import {
-  OPERATIONS,
-  RESOURCE_TYPES,
   RULE_EFFECTS,
   RULE_SOURCES,
-  type ResourceType,
   type RuleEffect,
   type RuleSource,
   SUBJECT_TYPES,
@@ -17,27 +14,35 @@ import { change } from "../data/change.tsx";
 import { Button } from "../parts/button.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { Modal, ModalActions } from "../parts/modal.tsx";
+import { principalOf } from "../parts/principal-text.ts";
+import { PATTERN_HINTS, ResourceFields, type ResourceText, plainOptions } from "../parts/resource-fields.tsx";
 
-const plain = <Value extends string>(values: readonly Value[]) =>
-  values.map((value) => ({ value, label: value.replaceAll("_", " ") }));
-
-const HINTS: Readonly<Record<ResourceType, string>> = {
-  network:
-    "A URL, an origin such as https://api.example.com, or host:port. A URL that ends in / covers all below it.",
-  filesystem: "An absolute path. A path that ends in / covers the folder and all below it.",
-  system_dependency: "The name of a program, such as ffmpeg.",
+const SOURCE_HINTS: Readonly<Record<RuleSource, string>> = {
+  host: "Holds for everybody, unless it is narrowed below.",
+  organization: "Holds in one organization. It may deny or ask, never allow.",
+  user: "Holds for one user. It may deny or ask, never allow.",
+  session: "Holds in one session, until that session ends. It may deny or ask, never allow.",
 };
+
+interface HolderText {
+  readonly organization: string;
+  readonly user: string;
+  readonly session: string;
+}
 
 export function RuleDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [effect, setEffect] = useState<RuleEffect>("deny");
-  const [source, setSource] = useState<RuleSource>("host");
-  const [resourceType, setResourceType] = useState<ResourceType>("network");
-  const [operation, setOperation] = useState<string>("send");
-  const [target, setTarget] = useState("");
+  const [wish, setSource] = useState<RuleSource>("host");
+  const [resource, setResource] = useState<ResourceText>({
+    resourceType: "network",
+    operation: "send",
+    target: "",
+  });
+  const [holder, setHolder] = useState<HolderText>({ organization: "", user: "", session: "" });
   const [subjectType, setSubjectType] = useState("any");
   const [subjectName, setSubjectName] = useState("");
-  const operations: readonly string[] = OPERATIONS[resourceType];
-  const shown = operations.includes(operation) ? operation : (operations[0] ?? "");
+  // INVARIANT: only the host allows.
+  const source = effect === "allow" ? "host" : wish;
   const subject = subjectType === "any" ? undefined : parseSubject(subjectType, subjectName.trim());
   const fault = subject === undefined || subject.ok || subjectName === "" ? undefined : subject.message;
 
@@ -47,10 +52,10 @@ export function RuleDialog({ onClose }: { readonly onClose: () => void }): React
     const words = {
       effect,
       source,
-      resourceType,
-      operation: shown,
-      target: target.trim(),
+      ...resource,
+      target: resource.target.trim(),
       ...(subject === undefined ? {} : { subject: subject.value }),
+      ...holderWords(holder),
     } as unknown as RuleWordsView;
     change(() => admin.setRule(words), { done: "The rule holds.", topics: ["rules"] })
       .then((isSet) => (isSet ? onClose() : undefined))
@@ -61,37 +66,28 @@ export function RuleDialog({ onClose }: { readonly onClose: () => void }): React
     <Modal open onClose={onClose} title="Add a rule">
       <form onSubmit={submit} className="flex flex-col gap-3">
         <div className="grid gap-3 sm:grid-cols-2">
-          <SelectField label="Effect" value={effect} onValue={setEffect} options={plain(RULE_EFFECTS)} />
+          <SelectField
+            label="Effect"
+            value={effect}
+            onValue={setEffect}
+            options={plainOptions(RULE_EFFECTS)}
+          />
           <SelectField
             label="Source"
             value={source}
+            disabled={effect === "allow"}
             onValue={setSource}
-            options={plain(
-              effect === "allow" ? (["host"] as const) : RULE_SOURCES.filter((name) => name === "host"),
-            )}
-            hint="Rules of organizations, users and sessions are set by the host."
+            options={plainOptions(RULE_SOURCES)}
+            hint={effect === "allow" ? "Only the host allows." : SOURCE_HINTS[source]}
           />
-          <SelectField
-            label="Resource"
-            value={resourceType}
-            onValue={setResourceType}
-            options={plain(RESOURCE_TYPES)}
-          />
-          <SelectField label="Operation" value={shown} onValue={setOperation} options={plain(operations)} />
         </div>
-        <TextField
-          label="Target"
-          required
-          value={target}
-          hint={HINTS[resourceType]}
-          onChange={(event) => setTarget(event.target.value)}
-        />
+        <ResourceFields text={resource} onText={setResource} hints={PATTERN_HINTS} />
         <div className="grid gap-3 sm:grid-cols-2">
           <SelectField
             label="Subject"
             value={subjectType}
             onValue={setSubjectType}
-            options={plain(["any", ...SUBJECT_TYPES])}
+            options={plainOptions(["any", ...SUBJECT_TYPES])}
           />
           <TextField
             label="Subject name"
@@ -102,6 +98,7 @@ export function RuleDialog({ onClose }: { readonly onClose: () => void }): React
             onChange={(event) => setSubjectName(event.target.value)}
           />
         </div>
+        <HolderFields source={source} text={holder} onText={setHolder} />
         <ModalActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary">
@@ -111,4 +108,55 @@ export function RuleDialog({ onClose }: { readonly onClose: () => void }): React
       </form>
     </Modal>
   );
+}
+
+function HolderFields({
+  source,
+  text,
+  onText,
+}: {
+  readonly source: RuleSource;
+  readonly text: HolderText;
+  readonly onText: (text: HolderText) => void;
+}): ReactNode {
+  return (
+    <fieldset>
+      <legend className="mb-1 text-xs font-medium text-ink-2">Whom it holds for</legend>
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField
+          label="Organization"
+          placeholder="any"
+          required={source === "organization"}
+          value={text.organization}
+          onChange={(event) => onText({ ...text, organization: event.target.value })}
+        />
+        <TextField
+          label="User"
+          placeholder="any"
+          required={source === "user"}
+          value={text.user}
+          onChange={(event) => onText({ ...text, user: event.target.value })}
+        />
+        <TextField
+          label="Session key"
+          placeholder="any"
+          required={source === "session"}
+          value={text.session}
+          onChange={(event) => onText({ ...text, session: event.target.value })}
+        />
+      </div>
+      <p className="mt-1 text-xs text-ink-3">
+        7 and “7” are two users: write a text that looks like a number in quotation marks.
+      </p>
+    </fieldset>
+  );
+}
+
+function holderWords({ organization, user, session }: HolderText): object {
+  const [organizationId, userId] = [principalOf(organization), principalOf(user)];
+  return {
+    ...(organizationId === undefined ? {} : { organizationId }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(session.trim() === "" ? {} : { sessionKey: session.trim() }),
+  };
 }
