@@ -34,6 +34,10 @@ const report = async () => {
   take("net.Socket.prototype", net.Socket.prototype); take("net.Server.prototype", net.Server.prototype);
   take("dgram.Socket.prototype", dgram.Socket.prototype); take("v8", require("v8")); take("process", process);
   take("http", require("http")); take("http.Agent.prototype", require("http").Agent.prototype); take("http2", require("http2"));
+  const dns = require("dns"), tls = require("tls");
+  take("https", require("https")); take("tls", tls); take("tls.TLSSocket.prototype", tls.TLSSocket.prototype); take("dns/promises", dns.promises);
+  take("dns.Resolver.prototype", dns.Resolver.prototype); take("dns.promises.Resolver.prototype", dns.promises.Resolver.prototype);
+  take("ResolverBase.prototype", Object.getPrototypeOf(dns.Resolver.prototype));
   take("async_hooks", require("async_hooks")); take("trace_events", require("trace_events"));
   const handle = await fs.promises.open(process.argv[3] ?? "/");
   take("FileHandle.prototype", Object.getPrototypeOf(handle));

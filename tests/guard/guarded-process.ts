@@ -63,6 +63,7 @@ export async function openWorld(
   { file }: Preload,
   more: (folder: string) => readonly Entry[] = () => [],
   changes: Parameters<typeof openFixture>[0] = {},
+  imports: readonly string[] = [],
 ): Promise<GuardedWorld> {
   const fixture = await openFixture(changes);
   const at = (name: string): string => join(fixture.folder, "places", name);
@@ -77,7 +78,10 @@ export async function openWorld(
   const registered = fixture.registry.registerModule({
     name: "guarded",
     root: at("code"),
-    manifest: { access: [...access, ...more(join(fixture.folder, "places"))] },
+    manifest: {
+      access: [...access, ...more(join(fixture.folder, "places"))],
+      ...(imports.length === 0 ? {} : { allowed_imports: imports }),
+    },
   });
   if (!registered.ok) throw new Error(registered.message);
   const places = Object.fromEntries(names.map((name) => [name, at(name)])) as unknown as Places;
@@ -97,6 +101,8 @@ export interface StartOptions {
   readonly extension?: "cjs" | "mjs";
   /** Further folders of code. */
   readonly codeRoots?: readonly string[];
+  /** The process is the subject's own: it has the imports that its manifest lists. */
+  readonly isOwn?: boolean;
   /** Another Node than the one of the tests. */
   readonly node?: string;
 }
@@ -114,6 +120,7 @@ export function start(
     extension = "cjs",
     codeRoots = [],
     node = process.execPath,
+    isOwn = false,
   }: StartOptions = {},
 ): { readonly ended: Promise<Ended>; readonly pid: number } {
   const program = join(places.code, `program-${++programs}.${extension}`);
@@ -122,7 +129,11 @@ export function start(
   const args = [...launch.args, ...flags, program, JSON.stringify(places)];
   const { runtime } = fixture;
   const child = runtime.run(GUARDED, MEMBER, () =>
-    runtime.spawn(node, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...launch.env, ...env } }),
+    runtime.spawn(node, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...launch.env, ...env },
+      ...(isOwn ? { use: "own" as const } : {}),
+    }),
   );
   let stdout = "";
   let stderr = "";

@@ -5,20 +5,28 @@
  */
 /* oxlint-disable typescript/unbound-method -- built-ins are taken as they are and called through Reflect.apply */
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+const { bind, call } = Function.prototype;
 const ObjectPrototype = Object.prototype;
 const StringPrototype = String.prototype;
 const ErrorPrototype = Error.prototype;
 
 /** A method as a function of its receiver. */
-export function uncurryThis<T, A extends readonly unknown[], R>(method: (this: T, ...args: A) => R) {
-  // WHY: a fixed number of parameters, since spreading asks the array iterator that foreign code can replace.
-  return (receiver: T, first?: A[0], second?: A[1]): R =>
-    apply(method, receiver, [first, second] as unknown as A);
+export function uncurryThis<T, A extends readonly unknown[], R>(
+  method: (this: T, ...args: A) => R,
+): (receiver: T, ...args: A) => R {
+  // WHY: a bound function holds what it calls inside, where nobody can replace it, and V8 sees through it.
+  return apply(bind, call, [method]) as (receiver: T, ...args: A) => R;
 }
 
 export const charCodeAt: (text: string, index: number) => number = uncurryThis(StringPrototype.charCodeAt);
 export const slice: (text: string, start: number, end?: number) => string = uncurryThis(
   StringPrototype.slice,
+);
+/** Whether `text` holds another text. */
+export const holds: (text: string, part: string) => boolean = uncurryThis(StringPrototype.includes);
+/** No half of a surrogate pair. */
+export const isWellFormed: (text: string) => boolean = uncurryThis(
+  (StringPrototype as unknown as { isWellFormed(this: string): boolean }).isWellFormed,
 );
 export const { fromCharCode } = String;
 export const decodeComponent = decodeURIComponent;
@@ -54,6 +62,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof property.value === "string" ? property.value : undefined;
 }
 
+const NativeMap = Map;
 const mapPrototype = Map.prototype;
 const mapGet = mapPrototype.get;
 const mapSet = mapPrototype.set;
@@ -65,7 +74,7 @@ const keysNext = new Map<unknown, unknown>().keys().next;
 
 /** A Map whose methods nobody can replace. */
 export class SafeMap<K, V> {
-  readonly #map = new Map<K, V>();
+  readonly #map = new NativeMap<K, V>();
 
   get size(): number {
     return apply(mapSize, this.#map, []);

@@ -2,20 +2,12 @@
  * The way from a guarded process to a decision: the private realm that decides, and the adapters that say where a path
  * leads and which names an address has. Everything here may run beside foreign code and must be imported before it.
  */
+export { BranchDuplex } from "./branch/branch-duplex.ts";
 export { capturedUrl } from "./captured-url.ts";
-export {
-  type CheckOptions,
-  type ConnectOptions,
-  type Foreseen,
-  GateClient,
-  type RequireOptions,
-} from "./client/gate-client.ts";
-export {
-  type LaterOptions,
-  SyncGateClient,
-  type SyncGateOptions,
-  type SyncOptions,
-} from "./client/sync-gate-client.ts";
+export { type CheckOptions, type Foreseen, GateClient, type RequireOptions } from "./client/gate-client.ts";
+export { type ConnectOptions, connectGate } from "./client/connect-gate.ts";
+export { type LaterOptions, SyncGateClient, type SyncOptions } from "./client/sync-gate-client.ts";
+export type { Branch, SyncGateOptions } from "./client/worker-transport.ts";
 export {
   LOOKUPS_MAX,
   NAME_LIFE_MS,
@@ -43,6 +35,7 @@ export { GATE_FAULTS, GateFault, type GateFaultCode } from "./protocol/gate-faul
 export {
   type AskMessage,
   type AskWords,
+  type BranchMessage,
   type ChildEvent,
   type ChildMessage,
   FRAME_BYTES_MAX,

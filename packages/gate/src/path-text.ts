@@ -3,7 +3,16 @@
  * which changes between check and use changes nothing. Safe beside replaced built-ins.
  */
 import { types } from "node:util";
-import { beginsWith, charCodeAt, decodeComponent, fromCharCode, indexOfCode, slice } from "./captured.ts";
+import {
+  beginsWith,
+  charCodeAt,
+  decodeComponent,
+  fromCharCode,
+  holds,
+  indexOfCode,
+  isWellFormed,
+  slice,
+} from "./captured.ts";
 
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { isUint8Array } = types;
@@ -24,15 +33,7 @@ export function pathText(input: unknown): string | undefined {
 
 /** Not empty, no NUL, no half of a surrogate pair (Node would write another name). */
 function isCleanText(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const code = charCodeAt(text, index);
-    if (code === 0) return false;
-    if (code < 0xd800 || code >= 0xe000) continue;
-    const next = index + 1 < text.length ? charCodeAt(text, index + 1) : 0;
-    if (code >= 0xdc00 || next < 0xdc00 || next >= 0xe000) return false;
-    index++;
-  }
-  return text.length > 0;
+  return text.length > 0 && !holds(text, "\0") && isWellFormed(text);
 }
 
 /** The path of a genuine URL object; query and fragment do not count, as in Node. */

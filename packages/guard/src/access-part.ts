@@ -17,7 +17,15 @@ export type AccessPart = ResourceOperation & {
   readonly address?: string | undefined;
   /** Names that resolved to the address a moment ago. */
   readonly aliases?: readonly string[] | undefined;
+  /** The other name of an executable: of a program its path, of a path in a system folder the program. */
+  readonly twin?: Twin | undefined;
 };
+
+export interface Twin {
+  readonly resourceType: string;
+  readonly operation: string;
+  readonly target: string;
+}
 
 export type FileOperation = Extract<ResourceOperation, { readonly resourceType: "filesystem" }>["operation"];
 
@@ -54,13 +62,26 @@ export function connectPart(
   );
 }
 
+/** A program by its real path. */
+export function executePart(place: Place, twin: Twin | undefined): AccessPart {
+  const { path, requested, exists } = place;
+  const pair = { resourceType: "filesystem" as const, operation: "execute" as const };
+  return freeze(bare({ ...pair, target: path, requested, exists, twin }));
+}
+
+/** A program by its name. */
+export function dependencyPart(name: string, requested: string, twin: Twin): AccessPart {
+  const pair = { resourceType: "system_dependency" as const, operation: "execute" as const };
+  return freeze(bare({ ...pair, target: name, requested, exists: true, twin }));
+}
+
 export function createOrModify(place: Place): AccessPart {
   return filePart(place.exists ? "modify" : "create", place);
 }
 
 /** The question of a part, as the gate takes it. */
 export function wordsOf(part: AccessPart, enforced: boolean): AskWords {
-  const { resourceType, operation, target, requested, exists, address, aliases } = part;
+  const { resourceType, operation, target, requested, exists, address, aliases, twin } = part;
   return bare({
     resourceType,
     operation,
@@ -70,5 +91,6 @@ export function wordsOf(part: AccessPart, enforced: boolean): AskWords {
     enforced,
     address,
     aliases,
+    twin,
   });
 }

@@ -17,6 +17,9 @@ const FILE_CALLS =
 const DESCRIPTOR_CALLS =
   "close fchmod fchown fdatasync fstat fsync ftruncate futimes read readv write writev";
 
+const QUERIES =
+  "lookupService resolve resolve4 resolve6 resolveAny resolveCaa resolveCname resolveMx resolveNaptr resolveNs resolvePtr resolveSoa resolveSrv resolveTlsa resolveTxt reverse";
+
 const both = (names: string): string =>
   names
     .split(" ")
@@ -50,19 +53,19 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
     },
   },
   "net.Socket.prototype": {
-    guarded: "connect",
+    guarded: "connect _writeGeneric",
     refused: "",
     harmless: {
       "uses the connection that was decided on":
-        "constructor _destroy _final _getpeername _getsockname _onTimeout _read _reset _unrefTimer _write _writeGeneric _writev address destroySoon end getTypeOfService pause read ref resetAndDestroy resume setKeepAlive setNoDelay setTimeout setTypeOfService unref",
+        "constructor _destroy _final _getpeername _getsockname _onTimeout _read _reset _unrefTimer _write _writev address destroySoon end getTypeOfService pause read ref resetAndDestroy resume setKeepAlive setNoDelay setTimeout setTypeOfService unref",
     },
   },
   "net.Server.prototype": {
-    guarded: "",
-    refused: "listen",
+    guarded: "listen _listen2",
+    refused: "",
     harmless: {
-      "has nothing to listen at":
-        "constructor _emitCloseIfDrained _listen2 _setupWorker address close getConnections ref unref",
+      "uses what it listens at":
+        "constructor _emitCloseIfDrained _setupWorker address close getConnections ref unref",
     },
   },
   net: {
@@ -72,52 +75,106 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
       "connects by `Socket.prototype.connect`": "Socket Stream connect createConnection",
       "listens by `Server.prototype.listen`": "Server createServer",
       computes: "BlockList SocketAddress isIP isIPv4 isIPv6 _normalizeArgs _setSimultaneousAccepts",
-      "sets what the refused functions would use":
+      "sets how an address is chosen among those that were decided on":
         "getDefaultAutoSelectFamily getDefaultAutoSelectFamilyAttemptTimeout setDefaultAutoSelectFamily setDefaultAutoSelectFamilyAttemptTimeout",
     },
   },
   "dgram.Socket.prototype": {
-    guarded: "",
-    refused: "bind bindSync connect connectSync send sendto",
+    guarded: "bind connect send",
+    refused: "bindSync connectSync sendto",
     harmless: {
-      "has nothing to send by, since it cannot be bound":
+      "uses what was bound or connected":
         "constructor _healthCheck _stopReceiving addMembership addSourceSpecificMembership address close disconnect dropMembership dropSourceSpecificMembership getRecvBufferSize getSendBufferSize getSendQueueCount getSendQueueSize ref remoteAddress setBroadcast setMulticastInterface setMulticastLoopback setMulticastTTL setRecvBufferSize setSendBufferSize setTTL unref",
     },
   },
-  dns: {
-    guarded: "lookup",
-    refused:
-      "lookupService resolve resolve4 resolve6 resolveAny resolveCaa resolveCname resolveMx resolveNaptr resolveNs resolvePtr resolveSoa resolveSrv resolveTlsa resolveTxt reverse setServers",
-    harmless: {
-      "its methods are refused": "Resolver",
-      "tells or sets an order": "getDefaultResultOrder getServers setDefaultResultOrder",
-    },
-  },
-  http: {
+  tls: {
     guarded: "",
     refused: "",
     harmless: {
-      "requests go through `Agent.addRequest` and `ClientRequest.onSocket`, which are refused":
-        "Agent ClientRequest get request",
+      "connects by `Socket.prototype.connect`, and is followed by its methods": "TLSSocket connect",
+      "listens by `Server.prototype.listen`": "Server createServer",
+      computes:
+        "SecureContext SecurePair checkServerIdentity convertALPNProtocols convertProtocols createSecureContext createSecurePair getCACertificates getCertificateCompressionAlgorithms getCiphers parseCertString setDefaultCACertificates",
+    },
+  },
+  "tls.TLSSocket.prototype": {
+    guarded: "_wrapHandle setServername",
+    refused: "",
+    harmless: {
+      "uses the connection that was decided on":
+        "constructor _destroySSL _emitTLSError _finishInit _handleTimeout _init _releaseControl _start _tlsError disableRenegotiation enableTrace exportKeyingMaterial renegotiate setKeyCert setMaxSendFragment setSession",
+      "tells about it":
+        "getCertificate getCipher getEphemeralKeyInfo getFinished getNegotiatedGroup getPeerCertificate getPeerFinished getPeerX509Certificate getProtocol getSession getSharedSigalgs getTLSTicket getX509Certificate isSessionReused",
+    },
+  },
+  dns: {
+    guarded: `lookup setServers ${QUERIES}`,
+    refused: "",
+    harmless: {
+      "its methods are guarded": "Resolver",
+      "tells or sets an order": "getDefaultResultOrder getServers setDefaultResultOrder",
+    },
+  },
+  "dns/promises": {
+    guarded: `lookup setServers ${QUERIES}`,
+    refused: "",
+    harmless: {
+      "its methods are guarded": "Resolver",
+      "tells or sets an order": "getDefaultResultOrder getServers setDefaultResultOrder",
+    },
+  },
+  "dns.Resolver.prototype": {
+    guarded: QUERIES,
+    refused: "",
+    harmless: { "makes a resolver": "constructor" },
+  },
+  "dns.promises.Resolver.prototype": {
+    guarded: QUERIES,
+    refused: "",
+    harmless: { "makes a resolver": "constructor" },
+  },
+  /** What both kinds of resolvers inherit. */
+  "ResolverBase.prototype": {
+    guarded: "setServers",
+    refused: "",
+    harmless: {
+      "makes a resolver": "constructor",
+      "tells or ends what was asked": "cancel getServers",
+      "sets the local end of what was decided on": "setLocalAddress",
+    },
+  },
+  http: {
+    guarded: "get request",
+    refused: "",
+    harmless: {
+      "connects by `Socket.prototype.connect`, and what it sends is decided there": "Agent ClientRequest",
       "listens by `net.Server.prototype.listen`": "Server createServer _connectionListener",
       computes:
         "IncomingMessage OutgoingMessage ServerResponse setMaxIdleHTTPParsers validateHeaderName validateHeaderValue setGlobalProxyFromEnv",
-      "is refused by its global name": "WebSocket CloseEvent MessageEvent",
+      "connects as `http.request` does": "WebSocket CloseEvent MessageEvent",
+    },
+  },
+  https: {
+    guarded: "get request",
+    refused: "",
+    harmless: {
+      "connects by `Socket.prototype.connect`, and what it sends is decided there": "Agent",
+      "listens by `net.Server.prototype.listen`": "Server createServer",
     },
   },
   "http.Agent.prototype": {
-    guarded: "",
-    refused: "addRequest",
+    guarded: "addRequest",
+    refused: "",
     harmless: {
       "opens by `Socket.prototype.connect`":
         "constructor createConnection createSocket destroy getName keepSocketAlive removeSocket reuseSocket setRequestSocket",
     },
   },
   http2: {
-    guarded: "",
-    refused: "connect",
+    guarded: "connect performServerHandshake",
+    refused: "",
     harmless: {
-      "listens by `net.Server.prototype.listen`": "createSecureServer createServer performServerHandshake",
+      "listens by `net.Server.prototype.listen`": "createSecureServer createServer",
       computes:
         "Http2ServerRequest Http2ServerResponse getDefaultSettings getPackedSettings getUnpackedSettings",
     },
@@ -160,7 +217,7 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
 /** Modules whose functions are refused, all but those named. */
 export const REFUSED_MODULES: Readonly<Record<string, string>> = Object.freeze({
   child_process: "",
-  worker_threads: "",
+  worker_threads: "markAsUncloneable",
   vm: "",
   inspector: "",
   "inspector/promises": "",

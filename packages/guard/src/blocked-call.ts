@@ -8,7 +8,7 @@ import {
   type ExternalAccessCheck,
   ExternalAccessError,
 } from "@sallyport/contract";
-import { append, bare, freeze, put } from "./captured.ts";
+import { append, bare, construct, freeze, put } from "./captured.ts";
 
 /** The call as the program wrote it. */
 export interface CallFacts {
@@ -32,14 +32,13 @@ export function blockedError(
   }
   const first = blocked[0];
   if (first === undefined) return undefined;
-  const further = blocked.slice(1);
   const { requestId } = first;
-  return withFacts(
-    isPending && requestId !== undefined
-      ? new AccessPendingError({ check: first, requestId }, ...further)
-      : new ExternalAccessError(first, ...further),
-    facts,
-  );
+  const words: unknown[] = [];
+  append(words, isPending && requestId !== undefined ? bare({ check: first, requestId }) : first);
+  for (let index = 1; index < blocked.length; index++) append(words, blocked[index]);
+  // WHY: not `new` with the list spread out, which asks the iterator of arrays.
+  const error: unknown = construct(isPending ? AccessPendingError : ExternalAccessError, words);
+  return withFacts(error as ExternalAccessError, facts);
 }
 
 /** A call that is refused without a question: there is nothing that a person could approve. */

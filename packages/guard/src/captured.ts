@@ -5,14 +5,14 @@
  */
 /* oxlint-disable typescript/unbound-method -- built-ins are taken as they are and called through Reflect.apply */
 import { AsyncResource } from "node:async_hooks";
+import { charCodeAt, slice } from "@sallyport/gate/captured";
 
-export const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+export { beginsWith, charCodeAt, errorCode, slice, uncurryThis } from "@sallyport/gate/captured";
+
+export const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } =
+  Reflect;
 export const { freeze, hasOwn } = Object;
 const { setPrototypeOf } = Object;
-const ObjectPrototype = Object.prototype;
-const StringPrototype = String.prototype;
-const ErrorPrototype = Error.prototype;
-const { charCodeAt: textCharCodeAt, slice: textSlice } = StringPrototype;
 const bindStatic = AsyncResource.bind;
 const NativePromise = Promise;
 const promiseThen = Promise.prototype.then;
@@ -55,18 +55,6 @@ export function quietly<R>(work: () => R): R {
   }
 }
 
-export function charCodeAt(text: string, index: number): number {
-  return apply(textCharCodeAt, text, [index]);
-}
-
-export function slice(text: string, start: number, end: number = text.length): string {
-  return apply(textSlice, text, [start, end]);
-}
-
-export function beginsWith(text: string, prefix: string): boolean {
-  return text.length >= prefix.length && slice(text, 0, prefix.length) === prefix;
-}
-
 /** The text before the last slash; `/` for a name in the root. */
 export function parentOf(path: string): string {
   let index = path.length - 1;
@@ -94,25 +82,6 @@ export function withArgument(args: readonly unknown[], at: number, value: unknow
   const copy: unknown[] = [];
   for (let index = 0; index < args.length; index++) append(copy, index === at ? value : args[index]);
   return copy;
-}
-
-/** Whether a property could be seen or changed on its way into or out of Node's own functions. */
-export function isPolluted(name: string): boolean {
-  return (
-    hasOwn(ObjectPrototype, name) ||
-    hasOwn(StringPrototype, name) ||
-    hasOwn(ErrorPrototype, name) ||
-    getPrototypeOf(StringPrototype) !== ObjectPrototype ||
-    getPrototypeOf(ErrorPrototype) !== ObjectPrototype
-  );
-}
-
-/** The code of an error that Node threw; `undefined` where it is not plainly there. */
-export function errorCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || isPolluted("code")) return undefined;
-  const property = getOwnPropertyDescriptor(error, "code");
-  if (property === undefined || !hasOwn(property, "value")) return undefined;
-  return typeof property.value === "string" ? property.value : undefined;
 }
 
 /** The function in the asynchronous context of now. It must not be trusted to be called once, or with anything. */

@@ -4,9 +4,9 @@
  * Trusts the gate's answers. INVARIANT: nothing here is a promise, and no argument of a callback is trusted that foreign
  * code could have called.
  */
-import type { ExternalAccessCheck, ExternalAccessError } from "@sallyport/contract";
-import type { SyncGateClient } from "@sallyport/gate";
-import { type AccessPart, wordsOf } from "./access-part.ts";
+import { type ExternalAccessCheck, type ExternalAccessError, pairIndex } from "@sallyport/contract";
+import type { AskWords, SyncGateClient } from "@sallyport/gate";
+import { type AccessPart, type FileOperation, wordsOf } from "./access-part.ts";
 import { type CallFacts, blockedError } from "./blocked-call.ts";
 import { append, bare, bindContext, freeze } from "./captured.ts";
 
@@ -21,14 +21,41 @@ export interface Decider {
   ): void;
   /** Whether a part would pass. Spends, registers and records nothing. */
   wouldPass(part: AccessPart): boolean;
+  /** What the answer would be. Spends, registers and records nothing. */
+  codeOf(part: AccessPart): ExternalAccessCheck["code"];
+  /** Whether memory alone lets it happen: declared and harmless. Records nothing; false decides nothing. */
+  isDeclared(operation: FileOperation, path: string): boolean;
+  /** What was declared is done now. */
+  noteDeclared(operation: FileOperation, path: string, requested: string): void;
 }
 
 const PASSIVE = freeze(bare({ registerRequest: false }));
 const PLAIN = freeze(bare({}));
 
-type Gate = Pick<SyncGateClient, "checkSync" | "checkLater">;
+type Gate = Pick<SyncGateClient, "checkSync" | "checkLater" | "isHit" | "noteHit" | "reportViolation">;
 
-export function openDecider(gate: Gate, waitMs: number): Decider {
+/** The kernel enforces the part as well, so that a counted approval is spent there and not twice. */
+type IsHeld = (part: AccessPart) => boolean;
+
+const READ = pairIndex("filesystem", "read");
+
+function pairOf(operation: FileOperation): number {
+  return operation === "read" ? READ : pairIndex("filesystem", operation);
+}
+
+/** @param site where in the program a question comes from; absent where nobody wants to know */
+export function openDecider(
+  gate: Gate,
+  waitMs: number,
+  site?: () => string | undefined,
+  isHeld: IsHeld = () => false,
+): Decider {
+  const enforcedWords = (part: AccessPart, { syscall }: CallFacts): AskWords => {
+    const words = wordsOf(part, !isHeld(part));
+    if (site === undefined) return words;
+    const where = site();
+    return bare({ ...words, evidence: where === undefined ? syscall : `${syscall} at ${where}` });
+  };
   const waiting = freeze(bare({ waitMs }));
   const look = (part: AccessPart): boolean => gate.checkSync(wordsOf(part, false), PASSIVE).allowed;
 
@@ -46,7 +73,7 @@ export function openDecider(gate: Gate, waitMs: number): Decider {
   const enforce = (parts: readonly AccessPart[], facts: CallFacts): void => {
     const checks: ExternalAccessCheck[] = [];
     for (let index = 0; index < parts.length; index++)
-      append(checks, gate.checkSync(wordsOf(parts[index] as AccessPart, true), PLAIN));
+      append(checks, gate.checkSync(enforcedWords(parts[index] as AccessPart, facts), PLAIN));
     const blocked = blockedError(checks, facts);
     if (blocked !== undefined) throw blocked;
   };
@@ -66,11 +93,14 @@ export function openDecider(gate: Gate, waitMs: number): Decider {
       done(blockedError(checks, facts));
     };
     let resume = finish;
-    for (let index = 0; index < parts.length; index++)
-      gate.checkLater(wordsOf(parts[index] as AccessPart, true), waiting, (check) => {
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index] as AccessPart;
+      gate.checkLater(enforcedWords(part, facts), waiting, (check) => {
+        if (!check.allowed && isHeld(part)) gate.reportViolation(wordsOf(part, true));
         append(checks, check);
         if (isReturned) resume();
       });
+    }
     isReturned = true;
     if (checks.length < parts.length) resume = bindContext(finish);
     else finish();
@@ -91,6 +121,9 @@ export function openDecider(gate: Gate, waitMs: number): Decider {
         });
       },
       wouldPass: look,
+      codeOf: (part) => gate.checkSync(wordsOf(part, false), PASSIVE).code,
+      isDeclared: (operation, path) => gate.isHit(pairOf(operation), path),
+      noteDeclared: (operation, path, requested) => gate.noteHit("filesystem", operation, path, requested),
     }),
   );
 }

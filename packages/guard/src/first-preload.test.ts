@@ -8,7 +8,6 @@ const FIRST: StartFacts = {
   loaded: ["/guard/preload.cjs"],
   flags: ["--require", "/guard/preload.cjs", ""],
   platform: "linux",
-  isMainThread: true,
 };
 
 it("starts where nothing ran before it, and lets other preloads come after", () => {
@@ -20,7 +19,6 @@ it.each<[string, Partial<StartFacts>]>([
   ["behind another preload", { preloads: ["/other.cjs", FIRST.file] }],
   ["where it is no preload at all", { preloads: [] }],
   ["where a file was loaded already", { loaded: ["/other.cjs", FIRST.file] }],
-  ["in a worker", { isMainThread: false }],
   ["where descriptors cannot be verified", { platform: "darwin" }],
   ["with internals exposed", { flags: ["--expose-internals"] }],
   ["with internals exposed, spelled otherwise", { flags: ["--expose_internals"] }],

@@ -23,14 +23,12 @@ export interface StartFacts {
   readonly loaded: readonly string[];
   readonly flags: readonly string[];
   readonly platform: string;
-  readonly isMainThread: boolean;
 }
 
 /** Why the guard must not start; `undefined` where it may. */
 export function startFault(facts: StartFacts): string | undefined {
-  const { file, preloads, loaded, flags, platform, isMainThread } = facts;
+  const { file, preloads, loaded, flags, platform } = facts;
   if (platform !== "linux") return "the guard verifies descriptors through `/proc`: run it on Linux";
-  if (!isMainThread) return "the guard was loaded in a worker: start it with the process";
   if (preloads[0] !== file || loaded.some((other) => other !== file))
     return "another preload ran before the guard: let `--require` of the guard be the first, without NODE_OPTIONS";
   const open = flags.find((flag) => OPEN_FLAGS.includes(flag.split("=")[0] ?? ""));

@@ -1,7 +1,8 @@
 /**
  * What the surfaces of the guard stand on. Made once by the preload, before foreign code, and handed to nobody else.
  */
-import { pathText } from "@sallyport/gate";
+import type { MessagePort } from "node:worker_threads";
+import { type Branch, pathText } from "@sallyport/gate";
 import { beginsWith, charCodeAt } from "./captured.ts";
 import type { Decider } from "./decide-call.ts";
 
@@ -13,8 +14,25 @@ export interface Ground {
   readonly gateFd: number;
   /** Real folders, without a closing slash, from which code is loaded without a question. */
   readonly codeRoots: readonly string[];
+  /** The kernel holds the rules as well: it sees where a link leads, and the guard does not look again. */
+  readonly isConfined: boolean;
   /** What Node itself does next on behalf of a decision that was made; see `imports/load-code.ts`. */
   readonly loading: Loading;
+  readonly imports: Imports;
+  /** How a Node that this process starts is guarded: the file of the guard, and what it is told. */
+  readonly launch: { readonly preload: string; readonly facts: string };
+  /** A gate for a program that is about to start. `undefined`: there is none, and it must not start unguarded. */
+  openBranch(): Branch | undefined;
+  /** The same for a thread. */
+  openBranchPort(): MessagePort | undefined;
+}
+
+/** Sensitive imports of the subject, by the name that a manifest lists. */
+export interface Imports {
+  readonly listed: readonly string[];
+  allows(listed: string): boolean;
+  /** One of them was used; told where the host wants to know. */
+  note(listed: string): void;
 }
 
 /** INVARIANT: each expectation is for one path and holds once. */

@@ -10,6 +10,11 @@ export interface GuardLaunchOptions {
   readonly codeRoots: readonly string[];
   /** How long an asynchronous call waits for a person; ten minutes unless said. */
   readonly waitMs?: number | undefined;
+  /**
+   * The program runs in an OS sandbox that holds the same file rules: the guard then leaves it to the kernel to see where
+   * links lead. Without one this would be an open door; it is off unless said.
+   */
+  readonly confined?: boolean | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The bundled preload; the one of this package unless said. */
   readonly preload?: string | undefined;
@@ -26,10 +31,11 @@ const SCRUBBED = /^(?:NODE_|LD_|DYLD_)/;
 
 export function guardLaunch(options: GuardLaunchOptions): GuardLaunch {
   const { codeRoots, waitMs = WAIT_MS, env = process.env, preload = preloadFile() } = options;
+  const { confined = false } = options;
   const kept = Object.entries(env).filter(([name]) => !SCRUBBED.test(name));
   return Object.freeze({
     args: Object.freeze(["--require", preload]),
-    env: { ...Object.fromEntries(kept), [GUARD_VARIABLE]: factsText({ codeRoots, waitMs }) },
+    env: { ...Object.fromEntries(kept), [GUARD_VARIABLE]: factsText({ codeRoots, waitMs, confined }) },
   });
 }
 

@@ -11,6 +11,8 @@ export interface GuardFacts {
   readonly codeRoots: readonly string[];
   /** How long an asynchronous call waits for a person. */
   readonly waitMs: number;
+  /** The kernel holds the same rules around this process. */
+  readonly confined: boolean;
 }
 
 export const WAIT_MS = 600_000;
@@ -18,7 +20,11 @@ export const WAIT_MS = 600_000;
 /** @throws TypeError where the text is not what a host writes */
 export function readFacts(text: string | undefined): GuardFacts {
   const value: unknown = text === undefined ? {} : JSON.parse(text);
-  const { code_roots: codeRoots = [], wait_ms: waitMs = WAIT_MS } = value as Record<string, unknown>;
+  const {
+    code_roots: codeRoots = [],
+    wait_ms: waitMs = WAIT_MS,
+    confined = false,
+  } = value as Record<string, unknown>;
   if (
     !Array.isArray(codeRoots) ||
     !codeRoots.every((root) => typeof root === "string" && root.startsWith("/"))
@@ -26,9 +32,9 @@ export function readFacts(text: string | undefined): GuardFacts {
     throw new TypeError(`\`${GUARD_VARIABLE}\` needs \`code_roots\`, a list of absolute folders`);
   if (typeof waitMs !== "number" || !(waitMs >= 0))
     throw new TypeError(`\`${GUARD_VARIABLE}\` needs \`wait_ms\`, a number of milliseconds`);
-  return { codeRoots: codeRoots as string[], waitMs };
+  return { codeRoots: codeRoots as string[], waitMs, confined: confined === true };
 }
 
-export function factsText({ codeRoots, waitMs }: GuardFacts): string {
-  return JSON.stringify({ code_roots: codeRoots, wait_ms: waitMs });
+export function factsText({ codeRoots, waitMs, confined }: GuardFacts): string {
+  return JSON.stringify({ code_roots: codeRoots, wait_ms: waitMs, confined });
 }

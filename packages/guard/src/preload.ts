@@ -11,16 +11,17 @@ import { isMainThread } from "node:worker_threads";
 import { SyncGateClient, openPrivateRealm, realPath } from "@sallyport/gate";
 import { freeze } from "./captured.ts";
 import { openDecider } from "./decide-call.ts";
+import { callSite } from "./evidence.ts";
 import { startFault } from "./first-preload.ts";
 import { installFs } from "./fs/install-fs.ts";
 import { installWorkingFolder } from "./fs/working-folder.ts";
 import { type Ground, openLoading } from "./ground.ts";
 import { installLoading, isImport, warmLoader } from "./imports/load-code.ts";
-import { installImports } from "./imports/sensitive-import.ts";
-import { guardLookup } from "./network/guard-lookup.ts";
-import { guardSockets } from "./network/guard-sockets.ts";
-import { refuseNetwork } from "./network/refuse-network.ts";
-import { GATE_FD_VARIABLE, GUARD_VARIABLE, readFacts } from "./preload-facts.ts";
+import { installImports, openImports } from "./imports/sensitive-import.ts";
+import { takeInheritance } from "./inherited-gate.ts";
+import { leftToKernel } from "./left-to-kernel.ts";
+import { installNetwork } from "./network/install-network.ts";
+import { guardProcesses } from "./process/guard-processes.ts";
 import { installRefused } from "./refused/refused-exports.ts";
 
 /** Put in by the build. */
@@ -30,35 +31,64 @@ declare const GATE_WORKER: string;
 const SEED_END = 2 ** 32;
 const EXIT_CODE = 78;
 
-function inheritedGate(): number {
-  const text = process.env[GATE_FD_VARIABLE] ?? "";
-  const fd = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(fd >= 3)) throw new TypeError("there is no gate: start this program with `runtime.spawn`");
-  return fd;
-}
-
 function openGround(): Ground {
-  const { codeRoots, waitMs } = readFacts(process.env[GUARD_VARIABLE]);
-  const gateFd = inheritedGate();
-  // INVARIANT: a program that this one starts has another gate, or none.
-  delete process.env[GATE_FD_VARIABLE];
-  delete process.env[GUARD_VARIABLE];
-  const realm = openPrivateRealm({
-    seed: [randomInt(SEED_END), randomInt(SEED_END)],
-    script: REALM_SCRIPT,
-  });
+  const { gate: inherited, gateFd, facts, imports: ofThread, factsText } = takeInheritance();
+  const { codeRoots, waitMs, confined } = facts;
   const gate = SyncGateClient.open({
-    fd: gateFd,
-    realm,
-    workerFile: new URL(`data:text/javascript;base64,${Buffer.from(GATE_WORKER).toString("base64")}`),
+    gate: inherited,
+    openRealm: () =>
+      openPrivateRealm({ seed: [randomInt(SEED_END), randomInt(SEED_END)], script: REALM_SCRIPT }),
+    worker: GATE_WORKER,
   });
+  // WHY: what was declared and done is told in batches, and the last one is not lost.
+  process.once("exit", () => gate.drain());
   const roots = freeze(codeRoots.flatMap((root) => realPath(root, "follow") ?? []));
+  const { imports, evidence } = gate.terms;
+  const site = evidence ? () => callSite(__filename) : undefined;
   return freeze<Ground>({
-    decider: openDecider(gate, waitMs),
+    decider: confined
+      ? leftToKernel(openDecider(gate, waitMs, site, ({ resourceType }) => resourceType !== "network"))
+      : openDecider(gate, waitMs, site),
     gateFd,
     codeRoots: roots,
+    isConfined: confined,
     loading: openLoading((args) => isImport(roots, args)),
+    imports: openImports(ofThread ?? imports, (listed) => {
+      if (site !== undefined) gate.imported(listed, site());
+    }),
+    launch: freeze({ preload: __filename, facts: factsText }),
+    openBranch: () => gate.openBranch(),
+    openBranchPort: () => gate.openBranchPort(),
   });
+}
+
+/** INVARIANT: neither the process nor the thread goes on. */
+function end(): never {
+  if (isMainThread) (process as unknown as { reallyExit(code: number): never }).reallyExit(EXIT_CODE);
+  process.exit(EXIT_CODE);
+}
+
+/** WHY: `fork` hands the flags of this process on, and the guard puts its own in front of those of every child. */
+function hideFlag(): void {
+  const at = process.execArgv.indexOf(__filename);
+  if (at > 0) process.execArgv.splice(at - 1, 2);
+}
+
+/**
+ * Under Node's own permission model: the worker of the gate is the last thread that this process starts.
+ * @throws TypeError where the right cannot be taken back
+ */
+function endThreads({ imports }: Ground): void {
+  const { permission } = process as unknown as { readonly permission?: NodePermissionModel };
+  if (permission === undefined || !permission.has("worker")) return;
+  permission.drop?.("worker");
+  if (permission.has("worker") || imports.allows("worker_threads"))
+    throw new TypeError("a right to start threads is a way out of `--permission`: use Node 24, without it");
+}
+
+interface NodePermissionModel {
+  has(scope: string): boolean;
+  drop?(scope: string): void;
 }
 
 function install(): void {
@@ -73,20 +103,20 @@ function install(): void {
     loaded: Object.keys(cache),
     flags: [...process.execArgv, ...(process.env["NODE_OPTIONS"] ?? "").split(/\s+/)],
     platform: process.platform,
-    isMainThread,
   });
   if (fault !== undefined) throw new TypeError(fault);
   const ground = openGround();
+  endThreads(ground);
   warmLoader();
   installFs(ground);
   installWorkingFolder(ground);
   installLoading(ground);
-  refuseNetwork();
-  guardSockets(ground);
-  guardLookup(ground);
+  installNetwork(ground);
   installRefused();
-  installImports();
+  guardProcesses(ground);
+  installImports(ground);
   syncExports();
+  hideFlag();
   // WHY: whoever finds this module in the cache finds nothing in it; and it is not to be found.
   Reflect.deleteProperty(cache, __filename);
 }
@@ -95,5 +125,5 @@ try {
   install();
 } catch (error) {
   process.stderr.write(`sallyport: ${error instanceof Error ? error.message : String(error)}\n`);
-  (process as unknown as { reallyExit(code: number): never }).reallyExit(EXIT_CODE);
+  end();
 }

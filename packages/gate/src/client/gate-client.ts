@@ -5,7 +5,6 @@
  * mirror and tables made at import. Not immune: foreign code may write to the descriptor itself and break the
  * connection, and may do without asking; the wall against that is the OS sandbox, not this file.
  */
-import type { Duplex } from "node:stream";
 import {
   type ExternalAccessCheck,
   type PermissionState,
@@ -14,12 +13,9 @@ import {
 } from "@sallyport/contract";
 import type { CallerFacts } from "@sallyport/contract/remote";
 import { ASK, type PlainVerdict, unpackVerdict } from "@sallyport/policy/realm";
-import type { PrivateRealm } from "../private-realm.ts";
-import { type GateTimers, systemTimers } from "../protocol/gate-channel.ts";
-import { GateFault } from "../protocol/gate-fault.ts";
-import type { AskWords, ChildEvent, FactsMessage } from "../protocol/message.ts";
-import { GateLink, type GateTerms, type LinkAsk, type LinkInquiry } from "./gate-link.ts";
-import { GateMirror } from "./gate-mirror.ts";
+import type { AskWords, ChildEvent } from "../protocol/message.ts";
+import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
+import type { GateMirror } from "./gate-mirror.ts";
 import { extrasText, isDestructive, memoryAnswer } from "./memory-answer.ts";
 import { monotonicMs } from "./monotonic.ts";
 
@@ -77,11 +73,6 @@ export class GateClient {
   constructor(transport: GateTransport, mirror: GateMirror) {
     this.#transport = transport;
     this.#mirror = mirror;
-  }
-
-  /** For a process that runs no foreign code, such as a broker. Resolves with the first snapshot. */
-  static connect(socket: Duplex, options: ConnectOptions): Promise<GateClient> {
-    return connect(socket, options);
   }
 
   /** Approvals can be relied on now. */
@@ -209,58 +200,4 @@ async function answered({ answer, cancel }: Sent, signal: AbortSignal | undefine
 /** WHY not parsed again: the link has read it by its schema. */
 function told(text: string): unknown {
   return text === "" ? undefined : parse(text);
-}
-
-export interface ConnectOptions {
-  readonly realm: PrivateRealm;
-  readonly timers?: GateTimers | undefined;
-  readonly onClosed?: ((fault: GateFault) => void) | undefined;
-}
-
-export function mirrorFacts(message: FactsMessage): Parameters<GateMirror["take"]>[0] {
-  const { changes, count, context, isLast } = message;
-  return { changes, count, isLast, live: context?.live ?? "", fenced: context?.fenced ?? "" };
-}
-
-function connect(socket: Duplex, options: ConnectOptions): Promise<GateClient> {
-  const { realm, timers = systemTimers, onClosed } = options;
-  return new Promise((resolve, reject) => {
-    const mirror = new GateMirror(realm);
-    let leaseEndMs = 0;
-    let agreed: GateTerms | undefined;
-    const link: GateLink = new GateLink({
-      socket,
-      timers,
-      monotonicMs,
-      sink: {
-        agreed: (terms) => void (agreed = terms),
-        facts: (message) => mirror.take(mirrorFacts(message)),
-        leased: (untilMs) => {
-          const isFirst = leaseEndMs === 0 && untilMs > 0;
-          leaseEndMs = untilMs;
-          if (isFirst && agreed !== undefined) resolve(new GateClient(transport(agreed), mirror));
-        },
-        closed: (fault) => {
-          reject(fault);
-          onClosed?.(fault);
-        },
-      },
-    });
-    const transport = (terms: GateTerms): GateTransport => ({
-      terms,
-      leaseEndMs: () => leaseEndMs,
-      pull: () => undefined,
-      hasNews: () => false,
-      ask: (ask) => {
-        const { id, answer } = link.ask(ask);
-        return { answer, cancel: () => link.cancel(id) };
-      },
-      inquire: (inquiry) => {
-        const { id, answer } = link.inquire(inquiry);
-        return { answer, cancel: () => link.cancel(id) };
-      },
-      report: (event) => link.report(event),
-      close: () => link.close(),
-    });
-  });
 }

@@ -5,13 +5,13 @@
  * INVARIANT: the lease is counted from before the heartbeat was sent, so it ends here before it ends in the service.
  */
 import type { Duplex } from "node:stream";
-import { externalAccessCheckWire } from "@sallyport/contract";
-import { callerFactsWire, stateAnswerWire, waitAnswerWire } from "@sallyport/contract/remote";
-import { EVENTS_MAX, OUTBOUND_BYTES_MAX, PROTOCOL_VERSION } from "../protocol/bounds.ts";
+import { BranchDuplex } from "../branch/branch-duplex.ts";
+import { BRANCHES_MAX, EVENTS_MAX, OUTBOUND_BYTES_MAX, PROTOCOL_VERSION } from "../protocol/bounds.ts";
 import { GateChannel, type GateTimers } from "../protocol/gate-channel.ts";
 import { GateFault } from "../protocol/gate-fault.ts";
 import {
   type AskMessage,
+  type BranchMessage,
   type ChildEvent,
   type ChildMessage,
   FRAME_BYTES_MAX,
@@ -25,6 +25,10 @@ export interface GateTerms {
   readonly nonce: string;
   readonly leaseMs: number;
   readonly memory: "allowlist" | "nothing";
+  /** Sensitive imports that this child may use. */
+  readonly imports: readonly string[];
+  /** The host wants to know where questions come from. */
+  readonly evidence: boolean;
 }
 
 /** What the child does with what it hears. */
@@ -54,14 +58,8 @@ export type LinkInquiry = Omit<InquireMessage, "kind" | "id">;
 interface Open {
   readonly about: "check" | InquireMessage["about"];
   readonly resolve: (answer: LinkAnswer) => void;
+  isAnswered: boolean;
 }
-
-const WIRES = {
-  check: externalAccessCheckWire,
-  facts: callerFactsWire,
-  state: stateAnswerWire,
-  request: waitAnswerWire,
-} as const;
 
 /** More questions than this under way are a fault of the child's own. */
 const OPEN_MAX = 4096;
@@ -74,11 +72,13 @@ export class GateLink {
   readonly #channel: GateChannel<ServiceMessage, ChildMessage>;
   readonly #open = new Map<number, Open>();
   readonly #beats = new Map<number, number>();
+  readonly #branches = new Map<number, BranchDuplex>();
   #state: State = "greeting";
   #leaseMs = 0;
   #revision = -1;
   #lastId = 0;
   #lastBeat = 0;
+  #lastBranch = 0;
   #events: ChildEvent[] = [];
   #stopBeating: () => void = () => undefined;
   /** Events that never reached the service. */
@@ -134,6 +134,23 @@ export class GateLink {
     else this.lost += entries.length;
   }
 
+  /** A sensitive module was loaded. */
+  imported(name: string, evidence: string | undefined): void {
+    if (this.#state === "open") this.#channel.send({ kind: "imported", name, evidence });
+  }
+
+  /** A gate of its own for a program that this process starts. `undefined`: there is none now. */
+  branch(): BranchDuplex | undefined {
+    if (this.#state !== "open" || this.#branches.size >= BRANCHES_MAX) return undefined;
+    const id = ++this.#lastBranch;
+    const branch = new BranchDuplex(id, (message) => this.#channel.send(message));
+    this.#branches.set(id, branch);
+    branch.once("close", () => this.#branches.delete(id));
+    branch.on("error", () => undefined);
+    this.#channel.send({ kind: "branch", branch: id });
+    return branch;
+  }
+
   close(): void {
     this.#channel.close(new GateFault("closed"));
   }
@@ -156,6 +173,11 @@ export class GateLink {
       case "heartbeat":
         this.#beaten(message.beat, message.live);
         return;
+      case "branch_bytes":
+      case "branch_taken":
+      case "branch_end":
+        this.#toBranch(message);
+        return;
       case "close":
         throw new GateFault("closed", message.message);
     }
@@ -164,11 +186,16 @@ export class GateLink {
   #agree(hello: Extract<ServiceMessage, { readonly kind: "hello" }>): void {
     if (this.#state !== "greeting") throw new GateFault("out_of_state");
     if (hello.protocol !== PROTOCOL_VERSION) throw new GateFault("wrong_version");
-    const { nonce, leaseMs, heartbeatMs, memory } = hello;
+    const { nonce, leaseMs, heartbeatMs, memory, imports = [], evidence = false } = hello;
     this.#state = "loading";
     this.#leaseMs = leaseMs;
-    this.#options.sink.agreed({ nonce, leaseMs, memory });
+    this.#options.sink.agreed({ nonce, leaseMs, memory, imports, evidence });
     this.#beatEvery(Math.max(1, heartbeatMs));
+  }
+
+  /** WHY: one that is not known has ended here while this was on its way. */
+  #toBranch(message: BranchMessage): void {
+    this.#branches.get(message.branch)?.hear(message);
   }
 
   #takeFacts(message: FactsMessage): void {
@@ -189,7 +216,9 @@ export class GateLink {
   #sent(about: Open["about"], message: (id: number) => ChildMessage) {
     const id = ++this.#lastId;
     if (this.#state !== "open" || this.#open.size >= OPEN_MAX) return { id, answer: Promise.resolve("") };
-    const answer = new Promise<LinkAnswer>((resolve) => this.#open.set(id, { about, resolve }));
+    const answer = new Promise<LinkAnswer>((resolve) =>
+      this.#open.set(id, { about, resolve, isAnswered: false }),
+    );
     this.#channel.send(message(id));
     return { id, answer };
   }
@@ -197,13 +226,23 @@ export class GateLink {
   #answered(id: number, value: unknown, kind: "answer" | "told"): void {
     const open = this.#open.get(id);
     // WHY: an answer that nobody asked for, or a second one, could be meant for another question.
-    if (open === undefined) throw new GateFault("duplicate_id");
-    const isFitting = (open.about === "check") === (kind === "answer");
-    const parsed = isFitting ? WIRES[open.about].parse(value) : undefined;
-    // INVARIANT: still open, so that the end of the connection answers it.
-    if (parsed?.ok !== true) throw new GateFault("unknown_message", open.about);
-    this.#open.delete(id);
-    open.resolve(JSON.stringify(parsed.value));
+    if (open === undefined || open.isAnswered) throw new GateFault("duplicate_id");
+    if ((open.about === "check") !== (kind === "answer")) throw new GateFault("unknown_message", open.about);
+    open.isAnswered = true;
+    void this.#read(id, open, value);
+  }
+
+  /** INVARIANT: open until it was read, so that the end of the connection answers it. Never rejects. */
+  async #read(id: number, { about, resolve }: Open, value: unknown): Promise<void> {
+    try {
+      const { ANSWER_WIRES } = await import("./answer-wires.ts");
+      const parsed = ANSWER_WIRES[about].parse(value);
+      if (!parsed.ok) throw new GateFault("unknown_message", about);
+      this.#open.delete(id);
+      resolve(JSON.stringify(parsed.value));
+    } catch {
+      this.#channel.close(new GateFault("unknown_message", about));
+    }
   }
 
   #beatEvery(heartbeatMs: number): void {
@@ -238,6 +277,7 @@ export class GateLink {
     this.#options.sink.leased(0);
     for (const { resolve } of this.#open.values()) resolve("");
     this.#open.clear();
+    for (const branch of this.#branches.values()) branch.destroy();
     this.#options.sink.closed(fault);
   }
 }

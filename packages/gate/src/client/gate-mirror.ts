@@ -7,15 +7,7 @@
 import { UNAVAILABLE } from "@sallyport/policy/realm";
 import { beginsWith } from "../captured.ts";
 import type { PrivateRealm } from "../private-realm.ts";
-
-/** One message of facts; the context is `""` where it stays. */
-export interface MirrorFacts {
-  readonly changes: string;
-  readonly count: number;
-  readonly live: string;
-  readonly fenced: string;
-  readonly isLast: boolean;
-}
+import type { MirrorFacts } from "./mirror-facts.ts";
 
 export class GateMirror {
   readonly #realm: PrivateRealm;

@@ -5,18 +5,21 @@
  * decides anything.
  */
 import { Socket } from "node:net";
-import { workerData } from "node:worker_threads";
+import { MessageChannel, workerData } from "node:worker_threads";
+import { type BranchPair, openBranchPair } from "../branch/branch-pair.ts";
+import { portStream } from "../branch/port-stream.ts";
 import { systemTimers } from "../protocol/gate-channel.ts";
-import { mirrorFacts } from "./gate-client.ts";
 import { GateLink } from "./gate-link.ts";
+import { mirrorFacts } from "./mirror-facts.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { SharedState } from "./shared-state.ts";
 import { type FromWorker, READY_TICKET, type ToWorker, type WorkerStart } from "./worker-message.ts";
 
-const { fd, memory, port, wake } = workerData as WorkerStart;
+const { gate, memory, port, wake } = workerData as WorkerStart;
 const shared = new SharedState(memory);
 const encoder = new TextEncoder();
 const links = new Map<number, number>();
+const pairs = new Map<number, BranchPair>();
 let isReady = false;
 
 const post = (message: FromWorker): void => {
@@ -25,7 +28,8 @@ const post = (message: FromWorker): void => {
 };
 
 const link = new GateLink({
-  socket: new Socket({ fd, readable: true, writable: true }),
+  socket:
+    typeof gate === "number" ? new Socket({ fd: gate, readable: true, writable: true }) : portStream(gate),
   timers: systemTimers,
   monotonicMs,
   sink: {
@@ -59,12 +63,57 @@ port.on("message", (message: ToWorker) => {
       return;
     }
     case "report":
-      link.report(message.event);
+      for (const event of message.events) link.report(event);
+      return;
+    case "drain":
+      link.flush();
+      shared.answer(message.ticket, encoder.encode("drained"));
+      return;
+    case "imported":
+      link.imported(message.name, message.evidence);
+      return;
+    case "branch":
+      void openBranch(message.ticket);
+      return;
+    case "branch_port":
+      openBranchPort(message.ticket);
+      return;
+    case "branched":
+      pairs.get(message.ticket)?.release();
+      pairs.delete(message.ticket);
       return;
     case "close":
       link.close();
   }
 });
+
+/** INVARIANT: posted before it is said, so that whoever waits finds it. */
+function openBranchPort(ticket: number): void {
+  const branch = link.branch();
+  if (branch !== undefined) {
+    const { port1, port2 } = new MessageChannel();
+    const near = portStream(port1);
+    branch.pipe(near).pipe(branch);
+    branch.once("close", () => near.destroy());
+    near.once("close", () => branch.destroy());
+    port.postMessage({ kind: "branch_port", port: port2 } satisfies FromWorker, [port2]);
+  }
+  shared.answer(ticket, encoder.encode(branch === undefined ? "" : "posted"));
+}
+
+/** Says two descriptors: the end for the program, and the one that this thread keeps. Empty: there is no gate for it. */
+async function openBranch(ticket: number): Promise<void> {
+  const branch = link.branch();
+  const pair = branch === undefined ? undefined : await openBranchPair(branch).catch(() => undefined);
+  if (pair === undefined) branch?.destroy();
+  else pairs.set(ticket, pair);
+  const text = pair === undefined ? "" : JSON.stringify([pair.fd, pair.keptFd]);
+  // WHY: nobody waits any more, so nobody says that it has its end.
+  if (!shared.answer(ticket, encoder.encode(text))) {
+    pair?.release();
+    pairs.delete(ticket);
+  }
+}
 
 async function answer(ticket: number, asked: ReturnType<GateLink["ask"]>, isSync: boolean): Promise<void> {
   links.set(ticket, asked.id);

@@ -34,6 +34,11 @@ export function isDestructive(pair: number, words: AskWords): boolean {
   return factsOf(pair, words.exists === true).destructive;
 }
 
+/** Of an operation that never destroys, whatever is there. */
+export function isHarmless(pair: number): boolean {
+  return !factsOf(pair, true).destructive;
+}
+
 /** @param id tells this answer apart from every other one */
 export function memoryAnswer(
   verdict: PlainVerdict,

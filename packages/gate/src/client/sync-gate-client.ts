@@ -4,34 +4,15 @@
  * Must be opened before foreign code. Not immune: foreign code that can end the worker or write to the descriptor
  * takes the lease away with it, and then only the allowlist is left.
  */
-import {
-  MessageChannel,
-  type MessagePort,
-  MessagePort as NativePort,
-  Worker,
-  receiveMessageOnPort,
-} from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 import type { ExternalAccessCheck } from "@sallyport/contract";
-import { SafeMap } from "../captured.ts";
-import type { PrivateRealm } from "../private-realm.ts";
-import { GateFault } from "../protocol/gate-fault.ts";
+import { ASK, unpackVerdict } from "@sallyport/policy/realm";
 import type { AskWords } from "../protocol/message.ts";
-import { type CheckOptions, GateClient, type GateTransport, type Sent } from "./gate-client.ts";
-import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
-import { GateMirror } from "./gate-mirror.ts";
-import { monotonicMs } from "./monotonic.ts";
-import { SharedState } from "./shared-state.ts";
-import { type FromWorker, READY_TICKET, type ToWorker, type WorkerStart } from "./worker-message.ts";
-
-export interface SyncGateOptions {
-  /** The inherited descriptor. Its number is no identity. */
-  readonly fd: number;
-  readonly realm: PrivateRealm;
-  /** The compiled `gate-worker`; beside this file where absent. */
-  readonly workerFile?: URL | undefined;
-  /** How long the first snapshot may take; 10 000 unless said. */
-  readonly openMs?: number | undefined;
-}
+import { type CheckOptions, GateClient } from "./gate-client.ts";
+import type { GateTerms } from "./gate-link.ts";
+import type { GateMirror } from "./gate-mirror.ts";
+import { isHarmless } from "./memory-answer.ts";
+import { BLOCKED_MS, type Branch, type SyncGateOptions, WorkerTransport } from "./worker-transport.ts";
 
 export type LaterOptions = Pick<CheckOptions, "registerRequest" | "waitMs">;
 
@@ -41,29 +22,49 @@ export interface SyncOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/* WHY: methods as they were at import; foreign code can replace those of the prototypes. */
-/* oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply */
-const { postMessage, ref, unref } = NativePort.prototype;
-// oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
-const { decode } = TextDecoder.prototype;
-const { apply } = Reflect;
-const receiveMessage = receiveMessageOnPort;
-
-const OPEN_MS = 10_000;
-const BLOCKED_MS = 5000;
+/** How often a decision may be overtaken by news before it is left to the service. */
+const ROUNDS_MAX = 16;
+const { now } = Date;
 
 export class SyncGateClient extends GateClient {
   readonly #owner: WorkerTransport;
+  readonly #mirror: GateMirror;
 
-  private constructor(owner: WorkerTransport, mirror: GateMirror) {
-    super(owner, mirror);
+  private constructor(owner: WorkerTransport) {
+    super(owner, owner.mirror);
     this.#owner = owner;
+    this.#mirror = owner.mirror;
   }
 
   /** Blocks until the first snapshot is there; throws a {@link GateFault} where it does not come. */
   static open(options: SyncGateOptions): SyncGateClient {
-    const mirror = new GateMirror(options.realm);
-    return new SyncGateClient(new WorkerTransport(options, mirror), mirror);
+    return new SyncGateClient(new WorkerTransport(options));
+  }
+
+  /**
+   * Whether memory alone lets it happen now: declared, harmless, and the service is heard. Makes no value and records
+   * nothing; who goes on says so with {@link noteHit}. False decides nothing: ask.
+   */
+  isHit(pair: number, target: string): boolean {
+    const { memory, evidence } = this.#owner.terms;
+    if (memory !== "allowlist" || evidence || !isHarmless(pair)) return false;
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      this.#owner.pull();
+      const packed = this.#mirror.decide(true, pair, target, ASK.default, now(), "");
+      // INVARIANT: looked at last, as in `foresee`.
+      if (!this.#owner.hasNews()) return this.isLive && unpackVerdict(packed).code === "allowed_sandbox";
+    }
+    return false;
+  }
+
+  /** Recorded with others a moment later. */
+  noteHit(resourceType: string, operation: string, target: string, requested: string): void {
+    this.#owner.reportHit(resourceType, operation, target, requested);
+  }
+
+  /** For the end of the process: what was recorded leaves it, within a bound. */
+  drain(): void {
+    this.#owner.drain();
   }
 
   checkSync(words: AskWords, options: SyncOptions = {}): ExternalAccessCheck {
@@ -92,166 +93,30 @@ export class SyncGateClient extends GateClient {
     );
   }
 
+  /** What the service said at the beginning: among it the sensitive imports. */
+  get terms(): GateTerms {
+    return this.#owner.terms;
+  }
+
+  /** A gate for a program that is about to start. `undefined`: there is none, and the program must not start. */
+  openBranch(): Branch | undefined {
+    return this.#owner.openBranch();
+  }
+
+  /** A gate for a thread that is about to start. `undefined`: there is none, and the thread must not start. */
+  openBranchPort(): MessagePort | undefined {
+    return this.#owner.openBranchPort();
+  }
+
+  /** Tells the service that a sensitive module was loaded. */
+  imported(name: string, evidence: string | undefined): void {
+    this.#owner.imported(name, evidence);
+  }
+
   requireSync(words: AskWords, { timeoutMs = BLOCKED_MS }: SyncOptions = {}): ExternalAccessCheck {
     const foreseen = this.foresee(words, true);
     const known = this.fromMemory(words, foreseen);
     if (known !== undefined) return known;
     return this.answerOf(this.#owner.askSync({ verb: "require", words }, timeoutMs), words, foreseen);
-  }
-}
-
-class WorkerTransport implements GateTransport {
-  readonly #worker: Worker;
-  readonly #mirror: GateMirror;
-  readonly #shared = new SharedState();
-  readonly #open = new SafeMap<number, (text: string) => void>();
-  /** Answers that were read and not handed out yet. */
-  readonly #arrived = new SafeMap<number, string>();
-  readonly #decoder = new TextDecoder();
-  /** INVARIANT: never listened to, only read: foreign code can call a listener, and put words into its mouth. */
-  readonly #port: MessagePort;
-  readonly #wake: MessagePort;
-  #terms: GateTerms | undefined;
-  #ticket = READY_TICKET;
-  #taken = 0;
-
-  constructor(options: SyncGateOptions, mirror: GateMirror) {
-    this.#mirror = mirror;
-    this.#shared.expect(READY_TICKET);
-    const { port1, port2 } = new MessageChannel();
-    const { port1: wake, port2: farWake } = new MessageChannel();
-    const start: WorkerStart = { fd: options.fd, memory: this.#shared.memory, port: port2, wake: farWake };
-    this.#port = port1;
-    this.#wake = wake;
-    this.#worker = new Worker(options.workerFile ?? new URL("./gate-worker.js", import.meta.url), {
-      workerData: start,
-      transferList: [port2, farWake],
-      // WHY: what is preloaded into the process is for foreign code, and the worker runs none.
-      execArgv: [],
-      env: {},
-    });
-    this.#worker.unref();
-    this.#worker.on("error", () => this.#died());
-    this.#worker.on("exit", () => this.#died());
-    this.#wake.on("message", () => this.#woken());
-    this.#wake.unref();
-    const ready = this.#shared.await(READY_TICKET, options.openMs ?? OPEN_MS, monotonicMs);
-    this.pull();
-    if (ready === undefined || ready.length === 0 || !mirror.isReady) {
-      this.close();
-      throw new GateFault("closed", "the gate could not be opened: see that the service runs");
-    }
-  }
-
-  get terms(): GateTerms {
-    return this.#terms as GateTerms;
-  }
-
-  leaseEndMs(): number {
-    return this.#shared.leaseEndMs;
-  }
-
-  hasNews(): boolean {
-    return this.#shared.facts !== this.#taken;
-  }
-
-  pull(): void {
-    while (this.hasNews()) {
-      const received = receiveMessage(this.#port);
-      if (received === undefined) return;
-      this.#take(received.message as FromWorker);
-    }
-  }
-
-  ask(ask: LinkAsk): { readonly answer: Promise<string>; readonly cancel: () => void } {
-    let ticket = 0;
-    const answer = new Promise<string>((resolve) => {
-      ticket = this.askLater(ask, resolve);
-    });
-    return { answer, cancel: () => this.#post({ kind: "cancel", ticket }) };
-  }
-
-  inquire(inquiry: LinkInquiry): Sent {
-    const ticket = ++this.#ticket;
-    const answer = new Promise<string>((resolve) => this.#open.set(ticket, resolve));
-    apply(ref, this.#wake, []);
-    this.#post({ kind: "inquire", ticket, inquiry });
-    return { answer, cancel: () => this.#post({ kind: "cancel", ticket }) };
-  }
-
-  /** Calls back in a turn of its own. Empty where there is no answer. */
-  askLater(ask: LinkAsk, answered: (text: string) => void): number {
-    const ticket = ++this.#ticket;
-    this.#open.set(ticket, answered);
-    apply(ref, this.#wake, []);
-    this.#post({ kind: "ask", ticket, isSync: false, ask });
-    return ticket;
-  }
-
-  /** Empty where no answer came in time. */
-  askSync(ask: LinkAsk, timeoutMs: number): string {
-    const ticket = ++this.#ticket;
-    this.#shared.expect(ticket);
-    this.#post({ kind: "ask", ticket, isSync: true, ask });
-    const bytes = this.#shared.await(ticket, timeoutMs, monotonicMs);
-    if (bytes === undefined) {
-      this.#post({ kind: "cancel", ticket });
-      return "";
-    }
-    return apply(decode, this.#decoder, [bytes]);
-  }
-
-  report(event: Extract<ToWorker, { readonly kind: "report" }>["event"]): void {
-    this.#post({ kind: "report", event });
-  }
-
-  close(): void {
-    this.#post({ kind: "close" });
-  }
-
-  #post(message: ToWorker): void {
-    apply(postMessage, this.#port, [message]);
-  }
-
-  #take(message: FromWorker): void {
-    switch (message.kind) {
-      case "agreed":
-        this.#terms = message.terms;
-        return;
-      case "facts":
-        this.#taken += 1;
-        this.#mirror.take(message.facts);
-        return;
-      case "answer":
-        this.#arrived.set(message.ticket, message.text);
-    }
-  }
-
-  /** Whoever calls this says nothing by it. */
-  #woken(): void {
-    for (;;) {
-      const received = receiveMessage(this.#port);
-      if (received === undefined) break;
-      this.#take(received.message as FromWorker);
-    }
-    while (this.#arrived.size > 0) {
-      const ticket = this.#arrived.oldest();
-      const text = this.#arrived.get(ticket) ?? "";
-      this.#arrived.delete(ticket);
-      this.#settle(ticket, text);
-    }
-  }
-
-  #settle(ticket: number, text: string): void {
-    const resolve = this.#open.get(ticket);
-    this.#open.delete(ticket);
-    if (this.#open.size === 0) apply(unref, this.#wake, []);
-    resolve?.(text);
-  }
-
-  /** INVARIANT: a worker that is gone renews nothing, and leaves no question open. */
-  #died(): void {
-    this.#shared.leaseEndMs = 0;
-    while (this.#open.size > 0) this.#settle(this.#open.oldest(), "");
   }
 }

@@ -4,10 +4,11 @@
 import type { MessagePort } from "node:worker_threads";
 import type { ChildEvent } from "../protocol/message.ts";
 import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
-import type { MirrorFacts } from "./gate-mirror.ts";
+import type { MirrorFacts } from "./mirror-facts.ts";
 
 export interface WorkerStart {
-  readonly fd: number;
+  /** The gate that this process inherited, or that this thread was given. */
+  readonly gate: number | MessagePort;
   readonly memory: SharedArrayBuffer;
   readonly port: MessagePort;
   /** Says that something was posted to the other port, and nothing else. */
@@ -18,10 +19,20 @@ export type ToWorker =
   | { readonly kind: "ask"; readonly ticket: number; readonly isSync: boolean; readonly ask: LinkAsk }
   | { readonly kind: "inquire"; readonly ticket: number; readonly inquiry: LinkInquiry }
   | { readonly kind: "cancel"; readonly ticket: number }
-  | { readonly kind: "report"; readonly event: ChildEvent }
+  | { readonly kind: "report"; readonly events: readonly ChildEvent[] }
+  /** Answered when everything that was reported has left the process. */
+  | { readonly kind: "drain"; readonly ticket: number }
+  | { readonly kind: "imported"; readonly name: string; readonly evidence: string | undefined }
+  /** A gate for a program that is about to start; answered with two descriptors, see `branch-pair.ts`. */
+  | { readonly kind: "branch"; readonly ticket: number }
+  /** A gate for a thread that is about to start; answered when its port was posted. */
+  | { readonly kind: "branch_port"; readonly ticket: number }
+  /** The program has its end, or never will: this process lets go of it. */
+  | { readonly kind: "branched"; readonly ticket: number }
   | { readonly kind: "close" };
 
 export type FromWorker =
+  | { readonly kind: "branch_port"; readonly port: MessagePort }
   | { readonly kind: "agreed"; readonly terms: GateTerms }
   | { readonly kind: "facts"; readonly facts: MirrorFacts }
   | { readonly kind: "answer"; readonly ticket: number; readonly text: string };

@@ -3,7 +3,7 @@
  */
 
 /** Raised whenever a message changes; the two sides come from one installation and must be equal. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 /** A question with its resume context, escaped as badly as possible. */
 export const CHILD_FRAME_BYTES_MAX = 256 * 1024;
@@ -32,3 +32,11 @@ export const RESUME_CONTEXT_LENGTH_MAX = 65_536;
 export const ALIASES_MAX = 64;
 export const ENTERED_MAX = 16;
 export const EVENTS_MAX = 100;
+
+/** Sensitive imports that a child may use. */
+export const IMPORTS_MAX = 64;
+/** Programs that one child has started and that still run. */
+export const BRANCHES_MAX = 256;
+/** One chunk of a branch, and its text. */
+export const BRANCH_CHUNK_BYTES = 49_152;
+export const BRANCH_TEXT_MAX = 65_536;

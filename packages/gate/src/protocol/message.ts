@@ -1,17 +1,20 @@
 /**
- * What is said through the gate. From the child: hello, confirm, ask, inquire, cancel, event, heartbeat. From the
- * service: hello, snapshot, delta, answer, told, heartbeat, close.
+ * What is said through the gate. From the child: hello, confirm, ask, inquire, cancel, event, imported, heartbeat. From
+ * the service: hello, snapshot, delta, answer, told, heartbeat, close. From both: the bytes of branches, which are gates of
+ * programs that the child started.
  * INVARIANT: no message of the child has a field for who it is: subject, user, organization and session are those
  * of the socket. A question may name a subject, which only narrows, and put made-up frames on top, which are bounded.
  * Facts travel as text that only the private realm of the child reads.
  */
-import { FAULT_CODES } from "@sallyport/contract";
+import { FAULT_CODES } from "@sallyport/contract/plain";
 import { GateFault } from "./gate-fault.ts";
 import {
   ALIASES_MAX,
+  BRANCH_TEXT_MAX,
   CHILD_FRAME_BYTES_MAX,
   ENTERED_MAX,
   EVENTS_MAX,
+  IMPORTS_MAX,
   RESUME_CONTEXT_LENGTH_MAX,
   SERVICE_FRAME_BYTES_MAX,
   TARGET_LENGTH_MAX,
@@ -40,6 +43,8 @@ const askWords = record({
   exists: optional(flag),
   /** A real operation. */
   enforced: optional(flag),
+  /** Where in the program it came from, for people; only where the host asked for it. */
+  evidence: optional(word),
   /** What is wrong with the question, as the child's own side found it: it is answered as such, and recorded. */
   fault: optional(record({ code: oneOf(FAULT_CODES), field: word, message: word })),
 });
@@ -58,8 +63,8 @@ export const GATE_VERBS = ["check", "require"] as const;
 /** `facts`: who the child is. `state`: what it stands under. `request`: how a request of its own was decided. */
 export const INQUIRIES = ["facts", "state", "request"] as const;
 
-/** `allowed`: an answer from memory. `violation`: a real operation that was blocked. */
-const event = record({ kind: oneOf(["allowed", "violation"]), words: askWords });
+/** `allowed`: an answer from memory. `violation`: a real operation that was blocked. `count`: how often; once unless said. */
+const event = record({ kind: oneOf(["allowed", "violation"]), words: askWords, count: optional(whole) });
 export type ChildEvent = ReturnType<typeof event>;
 
 /** What a child holds, as the private realm takes it. */
@@ -71,7 +76,19 @@ const facts = {
   context: optional(record({ live: text(SERVICE_FRAME_BYTES_MAX), fenced: text(SERVICE_FRAME_BYTES_MAX) })),
 };
 
+/**
+ * Bytes between a program that the child started and the service, by the number of the branch. One chunk is under way at a
+ * time in each direction.
+ */
+const BRANCH_MESSAGES = {
+  /** Base64. */
+  branch_bytes: record({ branch: whole, bytes: text(BRANCH_TEXT_MAX) }),
+  branch_taken: record({ branch: whole }),
+  branch_end: record({ branch: whole }),
+};
+
 const CHILD_MESSAGES = {
+  ...BRANCH_MESSAGES,
   hello: record({ protocol: whole }),
   confirm: record({ revision: whole }),
   ask: record({ id: whole, verb: oneOf(GATE_VERBS), words: askWords, ...askOptions }),
@@ -85,10 +102,15 @@ const CHILD_MESSAGES = {
   /** Of an ask or an inquiry. */
   cancel: record({ id: whole }),
   event: record({ entries: list(event, EVENTS_MAX) }),
+  /** Opens a branch: a gate of its own for a program that this child starts. The numbers rise. */
+  branch: record({ branch: whole }),
+  /** A sensitive module was loaded. */
+  imported: record({ name: word, evidence: optional(word) }),
   heartbeat: record({ beat: whole }),
 };
 
 const SERVICE_MESSAGES = {
+  ...BRANCH_MESSAGES,
   hello: record({
     protocol: whole,
     /** Tells this connection apart in records. */
@@ -97,6 +119,10 @@ const SERVICE_MESSAGES = {
     heartbeatMs: whole,
     /** `allowlist`: what the subject declared may be answered from memory. `nothing`: every question is asked. */
     memory: oneOf(["allowlist", "nothing"]),
+    /** Sensitive imports that this child may use; none where absent. */
+    imports: optional(list(word, IMPORTS_MAX)),
+    /** The child says where in the program its questions come from. */
+    evidence: optional(flag),
   }),
   /** The last part has the context. */
   snapshot: record({ revision: whole, isLast: flag, ...facts }),
@@ -117,6 +143,8 @@ export type ChildMessage = MessageOf<typeof CHILD_MESSAGES>;
 export type ServiceMessage = MessageOf<typeof SERVICE_MESSAGES>;
 export type AskMessage = Extract<ChildMessage, { readonly kind: "ask" }>;
 export type InquireMessage = Extract<ChildMessage, { readonly kind: "inquire" }>;
+/** Of a branch that is open. */
+export type BranchMessage = MessageOf<typeof BRANCH_MESSAGES>;
 export type FactsMessage = Extract<ServiceMessage, { readonly kind: "snapshot" | "delta" }>;
 
 /** Reads the messages of one direction and holds their order: each has the number after the last one's. */

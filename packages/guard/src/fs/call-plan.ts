@@ -2,10 +2,12 @@
  * A guarded file call before it is made: what has to pass, and the arguments that Node is given. Every argument is read
  * once, while the plan is made; from then on only the plan counts.
  */
-import type { AccessPart, Place } from "../access-part.ts";
+import { type AccessPart, type Place, filePart } from "../access-part.ts";
 import type { CallFacts } from "../blocked-call.ts";
 import { append, bare, freeze, put, withArgument } from "../captured.ts";
 import type { Ground } from "../ground.ts";
+import { declaredPlace } from "./declared-place.ts";
+import { letGo } from "./held-places.ts";
 import { type Ending, type NotAPath, isPlace, placeOf } from "./place-of.ts";
 
 export interface CallPlan {
@@ -82,19 +84,43 @@ export function forValidator(args: readonly unknown[], at: number, found: NotAPa
   ) as CallPlan;
 }
 
-/** A call with one path that is touched in one way. */
-export function onePath(
-  part: (place: Place) => AccessPart,
-  ending: Ending,
-  options: { readonly at?: number; readonly result?: CallPlan["result"] } = {},
-): Planner {
-  const { at = 1, result } = options;
-  return (given, { syscall }) => {
-    const args = withOptionsAt(given, at);
+/** A call with one path that is touched in one way. Its other arguments are values: a mode, an owner, a time. */
+export function onePath(part: (place: Place) => AccessPart, ending: Ending): Planner {
+  return (args, { syscall }) => {
     const place = placeOf(args[0], ending, syscall);
     if (!isPlace(place)) return forValidator(args, 0, place, bare({ syscall }));
-    return planOf([part(place)], withArgument(args, 0, place.path), [place], syscall, result);
+    return planOf([part(place)], withArgument(args, 0, place.path), [place], syscall);
   };
+}
+
+const DECIDED = freeze<AccessPart[]>([]);
+
+/** A call that looks at one path. What is declared is decided while the plan is made. */
+export function oneLook(ending: Ending): Planner {
+  const longWay = onePath(reads, ending);
+  return (given, call) => {
+    const args = withOptionsAt(given, 1);
+    const place = lookedAt(call.ground, args[0]);
+    if (place === undefined) return longWay(args, call);
+    return planOf(DECIDED, withArgument(args, 0, place.path), [place], call.syscall);
+  };
+}
+
+/** A place that was decided on from memory and looked at; `undefined` where the long way is needed. */
+export function lookedAt(ground: Ground, input: unknown): Place | undefined {
+  const known = declaredPlace(ground, input);
+  if (known === undefined) return undefined;
+  return bare({ path: known.path, requested: input as string, exists: true });
+}
+
+/** INVARIANT: nothing of the guard's own keeps a file that is removed. */
+export function deletes(place: Place): AccessPart {
+  letGo(place.path);
+  return filePart("delete", place);
+}
+
+export function reads(place: Place): AccessPart {
+  return filePart("read", place);
 }
 
 export function planOf(

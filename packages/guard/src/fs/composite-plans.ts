@@ -11,12 +11,14 @@ import {
   type CallPlan,
   type PlannedCall,
   type Planner,
+  deletes,
   forValidator,
   optionsOf,
   planOf,
   withOptionsAt,
 } from "./call-plan.ts";
 import { type Entry, entriesBelow } from "./entries-below.ts";
+import { letGo } from "./held-places.ts";
 import { type Ending, isPlace, placeAt, placeOf } from "./place-of.ts";
 
 const { COPYFILE_EXCL } = constants;
@@ -40,8 +42,9 @@ function twoPaths(ending: Ending, plan: Two): Planner {
 
 const rename = twoPaths("keep", (source, target, args, { ground, syscall }) => {
   const parts: AccessPart[] = [];
-  append(parts, filePart("delete", source));
+  append(parts, deletes(source));
   append(parts, createOrModify(target));
+  letGo(target.path);
   if (ground.decider.wouldPass(parts[0] as AccessPart))
     addGained(parts, GAINED_BY_RENAME, source, target, ground.decider);
   return planOf(parts, args, [source, target], syscall);
@@ -122,12 +125,12 @@ export const removal: Planner = (given, { ground, syscall }) => {
   const place = placeOf(args[0], "keep", syscall);
   if (!isPlace(place)) return forValidator(args, 0, place, bare({ syscall }));
   const parts: AccessPart[] = [];
-  append(parts, filePart("delete", place));
+  append(parts, deletes(place));
   // WHY: who may not remove the folder is not told what it holds.
   if (isOn(args[1], "recursive") && ground.decider.wouldPass(parts[0] as AccessPart)) {
     const entries = entriesBelow(place.path);
     for (let index = 0; index < entries.length; index++)
-      append(parts, filePart("delete", placeAt((entries[index] as Entry).path)));
+      append(parts, deletes(placeAt((entries[index] as Entry).path)));
   }
   return planOf(parts, withArgument(args, 0, place.path), [place], syscall);
 };

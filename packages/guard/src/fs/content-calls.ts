@@ -9,6 +9,7 @@ import { append, apply, bare, charCodeAt, freeze, newPromise, settled, withArgum
 import type { Ground } from "../ground.ts";
 import { type AnyFunction, failing } from "./call-drivers.ts";
 import { blanked, optionsOf } from "./call-plan.ts";
+import { openDeclared } from "./declared-place.ts";
 import { requireForeign } from "./descriptor-calls.ts";
 import { type FileHandle, handleOpener, isHandle } from "./file-handle.ts";
 import { nativeFs } from "./native-fs.ts";
@@ -82,8 +83,10 @@ export function syncContent(ground: Ground, call: ContentCall): AnyFunction {
   const { original, byDescriptor = original, name } = call;
   return (...args) => {
     // WHY: what is loaded as code from a code root is no read; the expectation names this very path.
-    const isLoading =
-      name === "readFile" && (ground.loading.takeCode(args[0]) || ground.loading.isImport(args));
+    const isRead = name === "readFile";
+    const isLoading = isRead && (ground.loading.takeCode(args[0]) || ground.loading.isImport(args));
+    const known = isRead && !isLoading ? readDeclared(ground, call, args) : undefined;
+    if (known !== undefined) return known;
     const opening = openingOf(call, args);
     if (opening === undefined) return apply(original, undefined, withoutPath(ground, args, name));
     const fd = isLoading ? openSync(opening.input, "r") : openNow(ground, opening);
@@ -93,6 +96,20 @@ export function syncContent(ground: Ground, call: ContentCall): AnyFunction {
       closeSync(fd);
     }
   };
+}
+
+/** The short way of `readFileSync`; `undefined` where the long one is needed. */
+function readDeclared(ground: Ground, { original }: ContentCall, args: readonly unknown[]): unknown {
+  const options = args[1];
+  // WHY: an object may hold a flag, which is read once, on the long way.
+  if (args.length > 2 || (options !== undefined && typeof options !== "string")) return undefined;
+  const fd = openDeclared(ground, args[0]);
+  if (fd === undefined) return undefined;
+  try {
+    return apply(original, undefined, options === undefined ? [fd] : [fd, options]);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 export function callbackContent(ground: Ground, call: ContentCall): AnyFunction {
@@ -193,6 +210,10 @@ function attempt(fail: (error: unknown) => void, work: () => void): void {
 
 export function openSyncCall(ground: Ground, original: AnyFunction): AnyFunction {
   return (...args) => {
+    const flags = args[1];
+    const isRead = flags === undefined || flags === "r" || flags === 0;
+    const known = isRead ? openDeclared(ground, args[0]) : undefined;
+    if (known !== undefined) return known;
     const input = pathText(args[0]);
     if (input === undefined)
       return apply(original, undefined, withArgument(args, 0, notAPath(args[0], "open").argument));

@@ -8,14 +8,15 @@ import { filePart } from "../access-part.ts";
 import { apply, bare, beginsWith, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type AnyFunction, failing } from "./call-drivers.ts";
+import { isKept } from "../process/kept-descriptors.ts";
 import { placeAt } from "./place-of.ts";
-import { descriptorPath } from "./verified-open.ts";
+import { descriptorPath, isHeld } from "./held-places.ts";
 
 type Callback = (error: unknown) => void;
 
 /** Refused as a descriptor that does not exist, which for the program it does not. */
 export function requireForeign({ gateFd }: Ground, fd: unknown, syscall: string): void {
-  if (fd !== gateFd) return;
+  if (fd !== gateFd && !isHeld(fd) && !isKept(fd)) return;
   const error = new Error(`EBADF: bad file descriptor, ${syscall}`);
   put(error, "code", "EBADF");
   put(error, "errno", -9);

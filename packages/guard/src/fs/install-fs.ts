@@ -28,19 +28,26 @@ import {
   changeSync,
   onDescriptor,
 } from "./descriptor-calls.ts";
-import { nativeFs } from "./native-fs.ts";
+import { closePathModule, nativeFs } from "./native-fs.ts";
 import { PATH_PLANS } from "./path-plans.ts";
 import { removalCallback, removalPromise, removalSync } from "./removal-calls.ts";
 import {
+  accessSyncCall,
   existsCallbackCall,
   existsSyncCall,
   refusedCall,
+  statSyncCall,
   unwatchFileCall,
   watchCall,
   watchFileCall,
 } from "./special-calls.ts";
 
 const { promises } = fs;
+
+/** Synchronous calls of which many are made. */
+const SHORT_WAYS: Readonly<Record<string, typeof statSyncCall>> = Object.freeze(
+  bare({ access: accessSyncCall, lstat: statSyncCall, stat: statSyncCall }),
+);
 
 /** What has no guarded form yet. */
 export const REFUSED_FILE_CALLS: readonly (readonly [string, string])[] = Object.freeze([
@@ -53,6 +60,7 @@ export const REFUSED_FILE_CALLS: readonly (readonly [string, string])[] = Object
 
 export function installFs(ground: Ground): void {
   warmUp();
+  closePathModule();
   for (const [name, { plan, syscall }] of Object.entries(PATH_PLANS))
     threeForms(ground, name, plan, syscall, 1);
   for (const [name, { plan, syscall, paths = 1 }] of Object.entries(COMPOSITE_PLANS))
@@ -72,7 +80,11 @@ function warmUp(): void {
   } catch {
     // What it says of its arguments is of no interest here.
   }
-  fs.rmSync("", { force: true, recursive: true });
+  try {
+    fs.rmSync("", { force: true, recursive: true });
+  } catch {
+    // Nor what Node's own permission model says of them.
+  }
   void fs.promises.cp("", "").catch(() => undefined);
 }
 
@@ -81,7 +93,11 @@ function threeForms(ground: Ground, name: string, plan: Planner, syscall: string
   replaceExport(promises, name, (original) => promiseCall(wrapping(original)));
   if (name === "realpath") return;
   replaceExport(fs, name, (original) => callbackCall(wrapping(original)));
-  replaceExport(fs, `${name}Sync`, (original) => syncCall(wrapping(original)));
+  replaceExport(fs, `${name}Sync`, (original) => {
+    const longWay = syncCall(wrapping(original));
+    const shortWay = SHORT_WAYS[name];
+    return shortWay === undefined ? longWay : shortWay(ground, original, longWay);
+  });
 }
 
 /** WHY: in both forms the native one: the other walks by `fs.lstat`, which would ask about every folder above. */

@@ -8,29 +8,33 @@ import { append, bare, beginsWith, freeze, put, slice, withArgument } from "../c
 import {
   type Options,
   type Planner,
+  deletes,
   forValidator,
+  lookedAt,
+  oneLook,
   onePath,
   optionsOf,
   planOf,
+  reads,
   withOptionsAt,
 } from "./call-plan.ts";
 import { isCode } from "../ground.ts";
 import { foldersBelow } from "./entries-below.ts";
 import { isPlace, notAPath, placeAt, placeOf } from "./place-of.ts";
 
-const reads = (place: Place): AccessPart => filePart("read", place);
 const modifies = (place: Place): AccessPart => filePart("modify", place);
-const deletes = (place: Place): AccessPart => filePart("delete", place);
 
 /** Every folder that is listed is read. */
-const readdir: Planner = (given, { syscall }) => {
+const readdir: Planner = (given, { ground, syscall }) => {
   const args = withOptionsAt(given, 1);
-  const place = placeOf(args[0], "follow", syscall);
-  if (!isPlace(place)) return forValidator(args, 0, place, bare({ syscall }));
   const options = optionsOf(args[1]);
+  const isRecursive = options?.["recursive"] !== undefined && options["recursive"] !== false;
+  const known = isRecursive ? undefined : lookedAt(ground, args[0]);
+  const place = known ?? placeOf(args[0], "follow", syscall);
+  if (!isPlace(place)) return forValidator(args, 0, place, bare({ syscall }));
   const parts: AccessPart[] = [];
-  append(parts, reads(place));
-  if (options?.["recursive"] !== undefined && options["recursive"] !== false) {
+  if (known === undefined) append(parts, reads(place));
+  if (isRecursive) {
     const folders = foldersBelow(place.path);
     for (let index = 0; index < folders.length; index++)
       append(parts, reads(placeAt(folders[index] as string)));
@@ -41,7 +45,7 @@ const readdir: Planner = (given, { syscall }) => {
 
 /** Where code is, is looked up for every module that is loaded; that is a part of loading it. */
 const realpath: Planner = (given, call) => {
-  const plan = onePath(reads, "follow")(given, call);
+  const plan = onePath(reads, "follow")(withOptionsAt(given, 1), call);
   const place = plan.places[0];
   return place !== undefined && isCode(call.ground, place.path) ? bare({ ...plan, parts: freeze([]) }) : plan;
 };
@@ -95,11 +99,11 @@ const symlink: Planner = (args, { syscall }) => {
 export const PATH_PLANS: Readonly<Record<string, { readonly plan: Planner; readonly syscall: string }>> =
   freeze(
     bare({
-      access: { plan: onePath(reads, "follow"), syscall: "access" },
-      stat: { plan: onePath(reads, "follow"), syscall: "stat" },
-      lstat: { plan: onePath(reads, "keep"), syscall: "lstat" },
-      statfs: { plan: onePath(reads, "follow"), syscall: "statfs" },
-      readlink: { plan: onePath(reads, "keep"), syscall: "readlink" },
+      access: { plan: oneLook("follow"), syscall: "access" },
+      stat: { plan: oneLook("follow"), syscall: "stat" },
+      lstat: { plan: oneLook("keep"), syscall: "lstat" },
+      statfs: { plan: oneLook("follow"), syscall: "statfs" },
+      readlink: { plan: oneLook("keep"), syscall: "readlink" },
       realpath: { plan: realpath, syscall: "realpath" },
       readdir: { plan: readdir, syscall: "scandir" },
       opendir: { plan: readdir, syscall: "opendir" },
@@ -115,4 +119,4 @@ export const PATH_PLANS: Readonly<Record<string, { readonly plan: Planner; reado
     }),
   );
 
-export const watchPlan: Planner = onePath(reads, "follow");
+export const watchPlan: Planner = oneLook("follow");

@@ -3,11 +3,20 @@
  * What is no path at all goes to Node's own validator, so that its errors stay what they are; what could be read another
  * way by Node than by the guard goes nowhere.
  */
+import { types } from "node:util";
 import { pathText, realPath } from "@sallyport/gate";
 import type { Place } from "../access-part.ts";
 import { type CallFacts, invalidError } from "../blocked-call.ts";
-import { bare, beginsWith, charCodeAt, freeze, workingFolder } from "../captured.ts";
-import { nativeFs, requireCleanText } from "./native-fs.ts";
+import {
+  apply,
+  bare,
+  beginsWith,
+  charCodeAt,
+  freeze,
+  getOwnPropertyDescriptor,
+  workingFolder,
+} from "../captured.ts";
+import { nativeFs, requireCleanText, requireCleanValues } from "./native-fs.ts";
 
 export type Ending = "follow" | "keep";
 
@@ -15,6 +24,7 @@ const { lstatSync } = nativeFs;
 const QUIET = freeze(bare({ throwIfNoEntry: false }));
 const SLASH = 0x2f;
 const MEMORY = "/mem";
+const { isArray } = Array;
 
 /** For Node's validator: this argument, which is no path and names nothing. */
 export interface NotAPath {
@@ -55,14 +65,42 @@ function walked(text: string, ending: Ending, facts: CallFacts): Place {
   return freeze(bare({ path, requested: text, exists: isThere(path) }));
 }
 
-/** INVARIANT: objects never reach Node: their properties could be another path the next time they are read. */
+/**
+ * INVARIANT: objects of the program never reach Node: their properties could be another path the next time they are read.
+ * For what is no path by its kind Node gets another thing of that kind, so that it says of it what it always says.
+ */
 export function notAPath(input: unknown, syscall: string): NotAPath {
+  requireCleanValues();
   const isValue = typeof input !== "object" || input === null;
-  if (isValue && typeof input !== "function" && !isLostText(input)) return bare({ argument: input });
+  if (isValue && !isLostText(input)) return bare({ argument: typeof input === "function" ? noop : input });
+  const standIn = isValue ? undefined : standInFor(input);
+  if (standIn !== undefined) return bare({ argument: standIn });
   throw invalidError(
     "a path must be text, UTF-8 bytes or a `file:` URL without a host: hand over one of these",
     bare({ syscall }),
   );
+}
+
+/** WHY constants: Node is shown what is wrong with the URL, and nothing that it could open. */
+const OTHER_SCHEME = new URL("https://example.com/");
+const WITH_HOST = new URL("file://host/");
+const ENCODED_SLASH = new URL("file:///%2F");
+const hrefOf = getOwnPropertyDescriptor(URL.prototype, "href")?.get as () => string;
+const { isUint8Array } = types;
+const noop = freeze((): void => undefined);
+
+/** `undefined` for bytes that are no text. */
+function standInFor(input: object): unknown {
+  if (isUint8Array(input)) return undefined;
+  if (isArray(input)) return [];
+  let href: string;
+  try {
+    href = apply(hrefOf, input, []);
+  } catch {
+    return {};
+  }
+  if (!beginsWith(href, "file:")) return OTHER_SCHEME;
+  return beginsWith(href, "file:///") ? ENCODED_SLASH : WITH_HOST;
 }
 
 /** Text in which Node would write another character than the one that is there. */

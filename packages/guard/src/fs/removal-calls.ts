@@ -23,7 +23,8 @@ interface Removal {
 
 /** Node does it by itself where it is told to remove one folder, or is given what is no path. */
 function isNodes({ name }: Removal, { parts, args }: CallPlan): boolean {
-  return parts.length === 0 || (name === "rmdir" && !isOn(args[1], "recursive"));
+  if (parts.length === 0) return true;
+  return name === "rmdir" && (!isOn(args[1], "recursive") || !isFolder((parts[0] as AccessPart).target));
 }
 
 /** What `rm` says of a missing thing, and of a folder without `recursive`. `false`: there is nothing to do. */

@@ -8,17 +8,46 @@ import { refusedError } from "../blocked-call.ts";
 import { apply, bare, inNextTick, newPromise, put, withArgument } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type AnyFunction, syncCall } from "./call-drivers.ts";
-import { onePath, optionsOf } from "./call-plan.ts";
+import { oneLook, optionsOf } from "./call-plan.ts";
+import { declaredPlace } from "./declared-place.ts";
+import { nativeFs } from "./native-fs.ts";
 import { watchPlan } from "./path-plans.ts";
 import { isPlace, placeOf } from "./place-of.ts";
+
+const { fstatSync } = nativeFs as unknown as Record<"fstatSync", AnyFunction>;
 
 /** A blocked one is an error like any other: "not there" would be an answer. */
 export function existsSyncCall(ground: Ground, original: AnyFunction): AnyFunction {
   return (...args) => {
+    const known = declaredPlace(ground, args[0]);
+    if (known !== undefined) return known.fd >= 0 || apply(original, undefined, [known.path]);
     const place = placeOf(args[0], "follow", "access");
     if (!isPlace(place)) return apply(original, undefined, [place.argument]);
     ground.decider.now([filePart("read", place)], bare({ syscall: "access", path: place.requested }));
     return apply(original, undefined, [place.path]);
+  };
+}
+
+/** `accessSync`: what is there and real exists, which is all that is asked without a mode. */
+export function accessSyncCall(ground: Ground, original: AnyFunction, longWay: AnyFunction): AnyFunction {
+  return (...args) => {
+    const mode = args[1];
+    if (mode !== undefined && typeof mode !== "number") return apply(longWay, undefined, args);
+    const known = declaredPlace(ground, args[0]);
+    if (known === undefined) return apply(longWay, undefined, args);
+    if (known.fd >= 0 && (mode === undefined || mode === 0)) return undefined;
+    return apply(original, undefined, [known.path, mode]);
+  };
+}
+
+/** `statSync` and `lstatSync`: the short way looks at the descriptor that is held. */
+export function statSyncCall(ground: Ground, original: AnyFunction, longWay: AnyFunction): AnyFunction {
+  return (...args) => {
+    const options = args[1] === undefined ? undefined : (optionsOf(args[1]) ?? args[1]);
+    const known = declaredPlace(ground, args[0]);
+    if (known === undefined) return apply(longWay, undefined, [args[0], options]);
+    if (known.fd < 0) return apply(original, undefined, [known.path, options]);
+    return apply(fstatSync, undefined, options === undefined ? [known.fd] : [known.fd, options]);
   };
 }
 
@@ -61,9 +90,7 @@ export function watchCall(ground: Ground, original: AnyFunction): AnyFunction {
 
 /** `watchFile(path, options?, listener)`. */
 export function watchFileCall(ground: Ground, original: AnyFunction): AnyFunction {
-  return syncCall(
-    bare({ ground, original, plan: onePath((place) => filePart("read", place), "follow"), syscall: "watch" }),
-  );
+  return syncCall(bare({ ground, original, plan: oneLook("follow"), syscall: "watch" }));
 }
 
 /** Undoes what was watched under the real path; touches nothing. */

@@ -9,12 +9,14 @@ import { type CallFacts, invalidError } from "../blocked-call.ts";
 import { bare, errorCode, freeze } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { asWritten } from "./as-written.ts";
+import { declaredPath, isVerified, openDeclared } from "./declared-place.ts";
+import { descriptorPath } from "./held-places.ts";
 import { nativeFs, requireCleanText } from "./native-fs.ts";
 import { endingOf, openingOf } from "./open-flags.ts";
 import { placeOf } from "./place-of.ts";
 
-const { open, openSync, close, closeSync, ftruncateSync, readlinkSync } = nativeFs;
-const { O_WRONLY } = constants;
+const { open, openSync, close, closeSync, ftruncateSync } = nativeFs;
+const { O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 const ATTEMPTS_MAX = 16;
 const noop = freeze((): void => undefined);
 
@@ -40,7 +42,10 @@ export const descriptorOpener: Opener<number> = freeze<Opener<number>>(
   }),
 );
 
-export function openNow({ decider }: Ground, { input, bits, mode, facts }: OpenCall): number {
+export function openNow(ground: Ground, { input, bits, mode, facts }: OpenCall): number {
+  const known = bits === O_RDONLY ? openDeclared(ground, input) : undefined;
+  if (known !== undefined) return known;
+  const { decider } = ground;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const place = placeOf(input, endingOf(bits), facts.syscall) as Place;
     const opening = openingOf(bits, place);
@@ -100,7 +105,41 @@ export function openLater<T>(
       });
     });
   };
-  attempt(ATTEMPTS_MAX);
+  const path = bits === O_RDONLY ? declaredPath(ground, input) : undefined;
+  if (path === undefined) attempt(ATTEMPTS_MAX);
+  else
+    openDeclaredLater(ground, opener, path, input, mode, opened, () => {
+      try {
+        attempt(ATTEMPTS_MAX);
+      } catch (fault) {
+        fail(fault);
+      }
+    });
+}
+
+/** The short way; see `declared-place.ts`. Calls `longWay` where something is in doubt. */
+function openDeclaredLater<T>(
+  ground: Ground,
+  opener: Opener<T>,
+  path: string,
+  input: string,
+  mode: number,
+  opened: (error: unknown, value: T) => void,
+  longWay: () => void,
+): void {
+  opener.open(path, ground.isConfined ? O_RDONLY : O_NOFOLLOW, mode, (error, value) => {
+    if (error !== null && error !== undefined) {
+      longWay();
+      return;
+    }
+    if (!isVerified(ground, opener.fdOf(value), path)) {
+      opener.drop(value);
+      longWay();
+      return;
+    }
+    ground.decider.noteDeclared("read", path, input);
+    opened(null, value);
+  });
 }
 
 function dropUnless<T>(opener: Opener<T>, value: T, path: string, empties: boolean): boolean {
@@ -111,11 +150,6 @@ function dropUnless<T>(opener: Opener<T>, value: T, path: string, empties: boole
     if (!isSteady) opener.drop(value);
   }
   return isSteady;
-}
-
-/** Where a descriptor leads, as the kernel says. Not a path for pipes, sockets and the like. */
-export function descriptorPath(fd: number): string {
-  return readlinkSync(`/proc/self/fd/${fd}`);
 }
 
 /** False where the descriptor leads elsewhere. */

@@ -74,7 +74,7 @@ export function installLoading(ground: Ground): void {
       }
     },
     resolve: (specifier: string, context: object, next: NextResolve) => {
-      refuseImport(specifier);
+      refuseImport(ground.imports, specifier);
       return next(specifier, context);
     },
   });

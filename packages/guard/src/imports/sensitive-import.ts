@@ -1,13 +1,15 @@
 /**
- * Sensitive imports: modules that hand out more than a rule can describe. A process that was started for a subject has
- * none of them (SPEC section 3: a task subprocess starts with an empty list), and no approval changes that.
+ * Sensitive imports: modules that hand out more than a rule can describe. The gate says which of them the subject's
+ * manifest lists; a process that guarded code starts has none of them (SPEC section 3), and no approval changes that.
+ * Of what is listed the functions are guarded elsewhere; what nobody could guard stays refused, listed or not.
  * The import itself is refused where Node lets us see it, and every function of the module is refused in any case, so that
  * it does not matter how somebody came by it.
  */
 import Module from "node:module";
 import { SENSITIVE_IMPORTS } from "@sallyport/contract";
 import { type CallFacts, refusedError } from "../blocked-call.ts";
-import { apply, bare, getOwnPropertyDescriptor, ownKeys, put, quietly } from "../captured.ts";
+import { apply, bare, freeze, getOwnPropertyDescriptor, hasOwn, ownKeys, put, quietly } from "../captured.ts";
+import type { Ground, Imports } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
@@ -27,15 +29,37 @@ const NAMES: Readonly<Record<string, string>> = Object.freeze(
   ),
 );
 
-/** @throws ExternalAccessError for a sensitive module */
-export function refuseImport(specifier: unknown): void {
+export function openImports(listed: readonly string[], told: (listed: string) => void): Imports {
+  const allowed = bare(Object.fromEntries(listed.map((name) => [name, true])));
+  const allows = (name: string): boolean => hasOwn(allowed, name) && !hasOwn(NEVER, name);
+  return freeze(bare({ listed, allows, note: told }));
+}
+
+/** Refused, listed or not. */
+const NEVER: Readonly<Record<string, string>> = freeze(
+  bare({
+    inspector: "a debugger reaches into the guard",
+    ffi: "it calls native code without a file that could be decided on",
+    sqlite: "it opens files by itself, and its language can open more",
+  }),
+);
+
+/** @throws ExternalAccessError for a sensitive module that the subject's manifest does not list */
+export function refuseImport(imports: Imports, specifier: unknown): void {
   if (typeof specifier !== "string") return;
   const listed: unknown = getOwnPropertyDescriptor(NAMES, specifier)?.value;
   if (typeof listed !== "string") return;
-  throw refusedError(
-    `importing \`${specifier}\` is refused: it is not in the allowed imports of this subject (\`${listed}\`), and cannot be approved`,
-    importing(specifier),
-  );
+  if (imports.allows(listed)) {
+    imports.note(listed);
+    return;
+  }
+  throw refusedError(`importing \`${specifier}\` is refused: ${why(listed)}`, importing(specifier));
+}
+
+function why(listed: string): string {
+  const never: unknown = getOwnPropertyDescriptor(NEVER, listed)?.value;
+  if (typeof never === "string") return `${never}; run it under the OS sandbox, without the guard`;
+  return `it is not in the allowed imports of this subject (\`${listed}\`), and cannot be approved`;
 }
 
 function importing(path: string): CallFacts {
@@ -45,17 +69,20 @@ function importing(path: string): CallFacts {
 /** Modules whose loading says or does something by itself; their import is refused by the loader's hook. */
 const NOT_LOADED = new Set(["sqlite", "ffi"]);
 
-export function installImports(): void {
+export function installImports({ imports }: Pick<Ground, "imports">): void {
   // WHY: all of them are loaded before the first is changed, since they take functions from each other.
   const modules = quietly(sensitiveModules);
-  for (const { exports, name, listed } of modules) refuseExports(exports, name, listed);
+  for (const { exports, name, listed } of modules) refuseExports(imports, exports, name, listed);
   const loader = Module as unknown as Record<string, AnyFunction>;
+  // WHY: with a program on the command line Node looks for `module` once before it runs; its functions are refused anyway.
+  let isAwaited = typeof (process as unknown as { readonly _eval?: unknown })._eval === "string";
   replaceExport(
     loader,
     "_load",
     (original) =>
       function load(this: unknown, ...args: unknown[]) {
-        refuseImport(args[0]);
+        if (isAwaited && args[0] === "module") isAwaited = false;
+        else refuseImport(imports, args[0]);
         return apply(original, this, args);
       },
   );
@@ -64,7 +91,7 @@ export function installImports(): void {
     "getBuiltinModule",
     (original) =>
       function getBuiltinModule(...args: unknown[]) {
-        refuseImport(args[0]);
+        refuseImport(imports, args[0]);
         return apply(original, process, args);
       },
   );
@@ -100,15 +127,36 @@ const KEPT_OF_MODULE = new Set([
   "name",
 ]);
 
-function refuseExports(exports: object, name: string, listed: string): void {
+/** WHY: `fetch` takes it from the module when it is first used; it only marks an object. */
+const KEPT_OF_WORKERS = "markAsUncloneable";
+
+/** Functions of a listed module that stay refused, with the reason. */
+const STAY_REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  child_process: { _forkChild: "it takes over a descriptor of this process" },
+  module: {
+    enableCompileCache: "it writes files by itself",
+    findPackageJSON: "it looks at files by itself: use `createRequire`",
+    flushCompileCache: "it writes files by itself",
+    register: "it starts a thread of loaders beside the guard",
+    registerHooks: "hooks of the loader run in front of those of the guard",
+  },
+};
+
+function refuseExports(imports: Imports, exports: object, name: string, listed: string): void {
+  if (imports.allows(listed)) {
+    for (const [key, reason] of Object.entries(STAY_REFUSED[name] ?? {}))
+      replaceExport(exports, key, () => refusing(`${name}.${key}`, reason));
+    return;
+  }
   const keys = ownKeys(exports);
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as PropertyKey;
     if (name === "module" && KEPT_OF_MODULE.has(String(key))) continue;
+    if (name === "worker_threads" && key === KEPT_OF_WORKERS) continue;
     const value: unknown = getOwnPropertyDescriptor(exports, key)?.value;
     if (typeof value !== "function") continue;
     refuseMethods(value as AnyFunction, name, listed);
-    replaceExport(exports, key, () => refusing(`${name}.${String(key)}`, listed));
+    replaceExport(exports, key, () => refusing(`${name}.${String(key)}`, why(listed)));
   }
 }
 
@@ -116,16 +164,13 @@ function refuseExports(exports: object, name: string, listed: string): void {
 function refuseMethods(value: AnyFunction, name: string, listed: string): void {
   const prototype = getOwnPropertyDescriptor(value, "prototype")?.value as object | undefined;
   if (prototype === undefined || prototype === null || name === "module") return;
-  if (value.name === "ChildProcess") replaceExport(prototype, "spawn", () => refusing("spawn", listed));
-  if (getOwnPropertyDescriptor(prototype, "constructor")?.value === value && value.name === "Worker")
-    put(prototype, "constructor", refusing(`${name}.${value.name}`, listed), false);
+  if (value.name === "ChildProcess") replaceExport(prototype, "spawn", () => refusing("spawn", why(listed)));
+  if (value.name === "Worker")
+    put(prototype, "constructor", refusing(`${name}.${value.name}`, why(listed)), false);
 }
 
-function refusing(name: string, listed: string): AnyFunction {
+function refusing(name: string, reason: string): AnyFunction {
   return function refused() {
-    throw refusedError(
-      `\`${name}\` is refused: it is not in the allowed imports of this subject (\`${listed}\`), and cannot be approved`,
-      bare({ syscall: "import", path: name }),
-    );
+    throw refusedError(`\`${name}\` is refused: ${reason}`, importing(name));
   };
 }

@@ -22,6 +22,7 @@ const KEPT = freeze([
   "allowHalfOpen",
   "autoSelectFamily",
   "autoSelectFamilyAttemptTimeout",
+  "blockList",
   "keepAlive",
   "keepAliveInitialDelay",
   "noDelay",
@@ -35,15 +36,21 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
-export type Endpoint =
-  | { readonly kind: "unix"; readonly path: string; readonly parts: readonly AccessPart[] }
-  | {
-      readonly kind: "address";
-      readonly to: Address;
-      readonly port: number;
-      readonly parts: readonly AccessPart[];
-    }
-  | { readonly kind: "name"; readonly host: Host; readonly port: number; readonly requested: string };
+/** A host by name or by address. */
+export interface HostEndpoint {
+  readonly kind: "name" | "address";
+  readonly host: Host;
+  readonly port: number;
+  readonly requested: string;
+}
+
+export interface UnixEndpoint {
+  readonly kind: "unix";
+  readonly path: string;
+  readonly requested: string;
+}
+
+export type Endpoint = UnixEndpoint | HostEndpoint;
 
 export type ConnectOptions = Readonly<Record<string, unknown>>;
 
@@ -59,13 +66,20 @@ export function endpointOf({ path, host, port }: ConnectOptions): Endpoint {
       bare({ syscall: "connect" }),
     );
   const requested = `${written as string}:${number}`;
-  if (!isIpLiteral(parsed))
-    return freeze(bare({ kind: "name" as const, host: parsed, port: number, requested }));
-  const aliases = names.namesFor(parsed, now());
-  const part = connectPart(`${parsed}:${number}`, requested, bare({ aliases }));
-  return freeze(
-    bare({ kind: "address" as const, to: addressOf(parsed), port: number, parts: freeze([part]) }),
-  );
+  const kind = isIpLiteral(parsed) ? ("address" as const) : ("name" as const);
+  return freeze(bare({ kind, host: parsed, port: number, requested }));
+}
+
+/** Names that resolved to an address a moment ago; none for a name. */
+export function namesOf(host: Host): readonly Host[] | undefined {
+  return isIpLiteral(host) ? names.namesFor(host, now()) : undefined;
+}
+
+/** Network connect to an endpoint. */
+export function endpointPart(endpoint: Endpoint, address: Host | undefined): AccessPart {
+  if (endpoint.kind === "unix") return connectPart(`unix:${endpoint.path}`, `unix:${endpoint.requested}`);
+  const { host, port, requested } = endpoint;
+  return connectPart(`${host}:${port}`, requested, bare({ address, aliases: namesOf(host) }));
 }
 
 function unixEndpoint(written: unknown): Endpoint {
@@ -75,11 +89,10 @@ function unixEndpoint(written: unknown): Endpoint {
       "a unix socket needs a path: abstract names cannot be checked",
       bare({ syscall: "connect" }),
     );
-  const part = connectPart(`unix:${place.path}`, `unix:${place.requested}`);
-  return freeze(bare({ kind: "unix" as const, path: place.path, parts: freeze([part]) }));
+  return freeze(bare({ kind: "unix" as const, path: place.path, requested: place.requested }));
 }
 
-function portOf(port: unknown): number | undefined {
+export function portOf(port: unknown): number | undefined {
   const number = typeof port === "string" && port !== "" ? +port : port;
   return typeof number === "number" && (number | 0) === number && number > 0 && number <= PORT_MAX
     ? number
@@ -87,7 +100,7 @@ function portOf(port: unknown): number | undefined {
 }
 
 /** As sockets take it: without brackets. */
-function addressOf(host: Host): Address {
+export function addressOf(host: Host): Address {
   const isSix = charCodeAt(host, 0) === 0x5b;
   return freeze(
     bare({
@@ -97,16 +110,11 @@ function addressOf(host: Host): Address {
   );
 }
 
-export interface Resolved {
-  readonly addresses: readonly Address[];
-  readonly parts: readonly AccessPart[];
-}
-
-/** Resolves a name, and says what has to pass for each of its addresses. */
+/** Resolves a name by the system's resolver. */
 export function resolveName(
-  { host, port, requested }: Extract<Endpoint, { readonly kind: "name" }>,
+  host: Host,
   family: unknown,
-  done: (error: unknown, resolved: Resolved) => void,
+  done: (error: unknown, addresses: readonly Host[]) => void,
 ): void {
   const options = bare({
     all: true as const,
@@ -114,19 +122,14 @@ export function resolveName(
     verbatim: true,
   });
   lookup(host, options, (error, found) => {
-    const addresses: Address[] = [];
     const hosts: Host[] = [];
-    const parts: AccessPart[] = [];
     const count = error === null ? found.length : 0;
     for (let index = 0; index < count && index < ADDRESSES_MAX; index++) {
       const parsed = parseHost((found[index] as Address).address, capturedUrl);
-      if (parsed === undefined || !isIpLiteral(parsed)) continue;
-      append(hosts, parsed);
-      append(addresses, addressOf(parsed));
-      append(parts, connectPart(`${host}:${port}`, requested, bare({ address: parsed })));
+      if (parsed !== undefined && isIpLiteral(parsed)) append(hosts, parsed);
     }
     if (error === null) names.record(host, hosts, now());
-    done(error, bare({ addresses, parts }));
+    done(error, hosts);
   });
 }
 

@@ -1,29 +1,66 @@
 /**
- * Raw connections, TCP and unix, and TLS over them: decided as network connect, at the one method that opens every socket
- * of Node. A connection goes to the addresses that were checked. Nothing is dialled before the decision.
+ * Connections, TCP and unix, and TLS over them: decided at the one method that opens every socket of Node. Where an HTTP
+ * client said what it is about to ask for, that request is decided, and then only decided requests leave by the
+ * connection; any other connection is network connect. It goes to the addresses that were checked. Nothing is dialled, and
+ * no name is looked up, before the decision.
  */
 import net from "node:net";
-import type { AccessPart } from "../access-part.ts";
-import { apply, bare, freeze, put } from "../captured.ts";
+import tls from "node:tls";
+import { type Host, isLocalAddress } from "@sallyport/contract";
+import { apply, bare, freeze, getOwnPropertyDescriptor, getPrototypeOf, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
+import { type RequestNote, takeNote } from "../http/request-note.ts";
+import { originUrl, requestPart } from "../http/request-part.ts";
 import { replaceExport } from "../replace-export.ts";
 import {
-  type Address,
+  type Connection,
+  forgetConnection,
+  keepConnection,
+  letWaiting,
+  makeRaw,
+  newConnection,
+} from "./connection.ts";
+import { type EndpointQuestion, decideEndpoint } from "./decide-endpoint.ts";
+import { type DialTarget, type Opened, dialNow, permitAll } from "./dial.ts";
+import {
   type ConnectOptions,
   type Endpoint,
+  type HostEndpoint,
   endpointOf,
+  endpointPart,
   ownOptions,
-  resolveName,
 } from "./endpoint.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
-type Opened = net.Socket & { connecting: boolean };
 
 const { _normalizeArgs: normalizeArgs } = net as unknown as {
   readonly _normalizeArgs: (args: readonly unknown[]) => readonly [ConnectOptions, AnyFunction | null];
 };
-// oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
-const { destroy } = net.Socket.prototype;
+/* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
+const { destroy, once } = net.Socket.prototype;
+/* oxlint-enable typescript/unbound-method */
+const { deleteProperty } = Reflect;
+const TlsPrototype = tls.TLSSocket.prototype;
+
+/** A connection that is not dialled before somebody decided on what it is for. */
+export interface HeldConnection {
+  readonly connection: Connection;
+  readonly endpoint: HostEndpoint;
+  readonly family: unknown;
+  dial(addresses: readonly Host[]): void;
+}
+
+let holder: ((held: HeldConnection) => void) | undefined;
+
+/** The first connection that `work` opens is handed over and not dialled. */
+export function holdingConnection<R>(hold: (held: HeldConnection) => void, work: () => R): R {
+  holder = hold;
+  try {
+    return work();
+  } finally {
+    holder = undefined;
+  }
+}
 
 export function guardSockets(ground: Ground): void {
   replaceExport(net.Socket.prototype, "connect", (original) => {
@@ -38,66 +75,159 @@ export function guardSockets(ground: Ground): void {
       );
       const own = ownOptions(options);
       const family = options["family"];
+      forgetConnection(this);
       // WHY: what is written meanwhile waits for the connection.
       this.connecting = true;
-      open(ground, this, endpoint, family, (addresses) => {
-        dial(original as AnyFunction, this, endpoint, own, addresses, callback);
-      });
+      const dial = (target: DialTarget): void =>
+        dialNow(original as AnyFunction, this, endpoint, own, target, callback);
+      open(ground, bare({ socket: this, endpoint, family, dial }));
       return this;
     };
   });
 }
 
-/** Calls `dialling` where all parts pass; else the socket ends with the error. */
-function open(
-  { decider }: Ground,
-  socket: Opened,
-  endpoint: Endpoint,
-  family: unknown,
-  dialling: (addresses: readonly Address[]) => void,
-): void {
-  const fail = (error: unknown): void => void apply(destroy, socket, [error as Error]);
-  const decide = (parts: readonly AccessPart[], path: string, addresses: readonly Address[]): void =>
-    decider.later(parts, bare({ syscall: "connect", path }), (blocked) => {
-      if (blocked !== undefined) fail(blocked);
-      else if (!socket.destroyed) dialling(addresses);
-    });
-  switch (endpoint.kind) {
-    case "unix":
-      decide(endpoint.parts, endpoint.path, freeze([]));
-      return;
-    case "address":
-      decide(endpoint.parts, endpoint.to.address, freeze([endpoint.to]));
-      return;
-    case "name":
-      resolveName(endpoint, family, (error, { addresses, parts }) => {
-        if (error !== null) fail(error);
-        else decide(parts, endpoint.requested, addresses);
-      });
-  }
+interface Opening {
+  readonly socket: Opened;
+  readonly endpoint: Endpoint;
+  readonly family: unknown;
+  readonly dial: (target: DialTarget) => void;
 }
 
-type LookedUp = (error: null, address: string | readonly Address[], family?: number) => void;
-
-function dial(
-  original: AnyFunction,
-  socket: Opened,
-  endpoint: Endpoint,
-  own: Record<string, unknown>,
-  addresses: readonly Address[],
-  callback: AnyFunction | undefined,
-): void {
+function open(ground: Ground, opening: Opening): void {
+  const { socket, endpoint, family } = opening;
+  const hold = holder;
+  holder = undefined;
   if (endpoint.kind === "unix") {
-    put(own, "path", endpoint.path);
-  } else {
-    put(own, "port", endpoint.port);
-    put(own, "host", endpoint.kind === "name" ? endpoint.host : endpoint.to.address);
-    put(own, "lookup", (_host: string, asked: { readonly all?: boolean }, found: LookedUp) => {
-      const first = addresses[0] as Address;
-      if (asked.all === true) found(null, addresses);
-      else found(null, first.address, first.family);
-    });
+    decide(
+      ground,
+      opening,
+      undefined,
+      bare({ endpoint, family, part: () => endpointPart(endpoint, undefined) }),
+    );
+    return;
   }
-  socket.connecting = false;
-  apply(original, socket, callback === undefined ? [own] : [own, callback]);
+  const isTls = isSecure(socket);
+  const connection = newConnection(bare({ host: endpoint.host, port: endpoint.port, isTls }));
+  keepConnection(socket, connection);
+  if (hold !== undefined) {
+    hold(heldConnection(opening, connection, endpoint));
+    return;
+  }
+  const note = takeNote((one) => one.host === endpoint.host && one.port === endpoint.port);
+  const url = note === undefined ? undefined : originUrl(connection, note);
+  if (note === undefined || url === undefined) {
+    const part = (address: Host | undefined) => endpointPart(endpoint, address);
+    decide(ground, opening, connection, bare({ endpoint, family, part }));
+  } else openForRequest(ground, opening, connection, note, url);
+}
+
+/** WHY: HTTP/2 needs the native handle at once, so the socket connects and waits for its addresses. */
+function heldConnection(
+  { socket, family, dial }: Opening,
+  connection: Connection,
+  endpoint: HostEndpoint,
+): HeldConnection {
+  let answer: ((addresses: readonly Host[]) => void) | undefined;
+  let known: readonly Host[] | undefined;
+  connection.passage = "streams";
+  dial({
+    later: (found) => {
+      if (known === undefined) answer = found;
+      else found(known);
+    },
+  });
+  return freeze(
+    bare({
+      connection,
+      endpoint,
+      family,
+      dial: (addresses: readonly Host[]): void => {
+        known = addresses;
+        connection.address = dialledAddress(connection.host, addresses);
+        permitAll(socket, addresses, endpoint.port, true);
+        answer?.(addresses);
+      },
+    }),
+  );
+}
+
+function openForRequest(
+  ground: Ground,
+  opening: Opening,
+  connection: Connection,
+  { operation, within }: RequestNote,
+  url: string,
+): void {
+  const { endpoint, family } = opening;
+  const { host } = connection;
+  const part = (address: Host | undefined) => requestPart(operation, url, bare({ host, address }));
+  connection.decided = freeze(bare({ operation, url }));
+  within(() => decide(ground, opening, connection, bare({ endpoint, family, part })));
+}
+
+/** Dials where it passes; else the socket ends with the error. */
+function decide(
+  { decider }: Ground,
+  { socket, endpoint, dial }: Opening,
+  connection: Connection | undefined,
+  question: Omit<EndpointQuestion, "facts">,
+): void {
+  const path = endpoint.requested;
+  const patient = patientWith(socket);
+  decideEndpoint(decider, { ...question, facts: bare({ syscall: "connect", path }) }, (error, addresses) => {
+    patient.end();
+    if (error !== undefined && error !== null) {
+      apply(destroy, socket, [error as Error]);
+      if (connection !== undefined) letWaiting(connection, false);
+      return;
+    }
+    if (socket.destroyed) return;
+    if (connection !== undefined) openedBy(socket, connection, addresses);
+    dial(addresses);
+  });
+}
+
+/** What may leave by it once it is there. */
+export function openedBy(socket: object, connection: Connection, addresses: readonly Host[]): void {
+  if (connection.decided === undefined && connection.passage === "opening") {
+    makeRaw(socket, connection);
+    letWaiting(connection, true);
+    return;
+  }
+  connection.address = dialledAddress(connection.host, addresses);
+  apply(once, socket as net.Socket, [
+    "connect",
+    () => {
+      if (connection.passage === "opening") connection.passage = "requests";
+      letWaiting(connection, true);
+    },
+  ]);
+  apply(once, socket as net.Socket, ["close", () => letWaiting(connection, false)]);
+}
+
+/** The one that later checks are made with: a local one where there is any, none where the host is an address. */
+function dialledAddress(host: Host, addresses: readonly Host[]): Host | undefined {
+  const first = addresses[0];
+  if (first === host) return undefined;
+  for (let index = 0; index < addresses.length; index++)
+    if (isLocalAddress(addresses[index] as Host)) return addresses[index];
+  return first;
+}
+
+function isSecure(socket: object): boolean {
+  for (let holding: object | null = socket; holding !== null; holding = getPrototypeOf(holding))
+    if (holding === TlsPrototype) return true;
+  return false;
+}
+
+/** WHY: clients give a connection some seconds; the time that a person takes is not the time of a connection. */
+function patientWith(socket: Opened): { readonly end: () => void } {
+  if (getOwnPropertyDescriptor(socket, "destroy") !== undefined) return freeze({ end: () => undefined });
+  put(socket, "destroy", patientDestroy, false);
+  return freeze({ end: () => void deleteProperty(socket, "destroy") });
+}
+
+function patientDestroy(this: net.Socket, ...args: [Error?]): unknown {
+  const { code } = (args[0] ?? {}) as { readonly code?: unknown };
+  return code === "UND_ERR_CONNECT_TIMEOUT" ? this : apply(destroy, this, args);
 }

@@ -3,6 +3,7 @@
  * what belongs to the guard. Refused to guarded code, whoever calls them. No approval changes that.
  */
 import process from "node:process";
+import { isMainThread } from "node:worker_threads";
 import { refusedError } from "../blocked-call.ts";
 import { bare, defineProperty, freeze, getOwnPropertyDescriptor } from "../captured.ts";
 import { replaceExport } from "../replace-export.ts";
@@ -58,6 +59,8 @@ export function installRefused(): void {
   // WHY: some Nodes make this class when it is first used, with a function that is refused from here on.
   Reflect.get(process.getBuiltinModule("async_hooks"), "AsyncLocalStorage");
   for (const [name, refused] of Object.entries(REFUSED_EXPORTS)) {
+    // WHY: in a thread there is no such module, and asking for it throws.
+    if (name === "trace_events" && !isMainThread) continue;
     const holder = name === "process" ? process : (process.getBuiltinModule(name) as unknown as object);
     for (const [key, why] of Object.entries(refused))
       replaceExport(holder, key, () => refusing(`${name}.${key}`, why));

@@ -1,0 +1,270 @@
+/**
+ * The worker that owns the connection of a guarded process, as the main thread uses it: posts questions to it, reads what
+ * it hears, and blocks for an answer where a call is synchronous.
+ * Must be made before foreign code: from then on only what was taken at import is used.
+ */
+import {
+  MessageChannel,
+  type MessagePort,
+  MessagePort as NativePort,
+  Worker,
+  receiveMessageOnPort,
+} from "node:worker_threads";
+import { SafeMap } from "../captured.ts";
+import type { PrivateRealm } from "../private-realm.ts";
+import { GateFault } from "../protocol/gate-fault.ts";
+import type { ChildEvent } from "../protocol/message.ts";
+import { AllowlistHits } from "./allowlist-hits.ts";
+import type { GateTransport, Sent } from "./gate-client.ts";
+import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
+import { GateMirror } from "./gate-mirror.ts";
+import { monotonicMs } from "./monotonic.ts";
+import { SharedState } from "./shared-state.ts";
+import { type FromWorker, READY_TICKET, type ToWorker, type WorkerStart } from "./worker-message.ts";
+
+export interface SyncGateOptions {
+  /** The inherited descriptor, whose number is no identity; in a thread the port that it was given. */
+  readonly gate: number | MessagePort;
+  /** Called while the worker starts, so that neither waits for the other. */
+  readonly openRealm: () => PrivateRealm;
+  /** The compiled `gate-worker`: a file, or the text of CommonJS; the one beside this file where absent. */
+  readonly worker?: URL | string | undefined;
+  /** How long the first snapshot may take; 10 000 unless said. */
+  readonly openMs?: number | undefined;
+}
+
+/** The gate of a program that is about to start. */
+export interface Branch {
+  /** The program inherits this descriptor. */
+  readonly fd: number;
+  /** The gate's worker keeps this one. */
+  readonly keptFd: number;
+  /** To be called once the program has started, or has not. */
+  readonly release: () => void;
+}
+
+/* WHY: methods as they were at import; foreign code can replace those of the prototypes. */
+/* oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply */
+const { postMessage, ref, unref } = NativePort.prototype;
+// oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
+const { decode } = TextDecoder.prototype;
+const { apply } = Reflect;
+const { parse } = JSON;
+const receiveMessage = receiveMessageOnPort;
+
+const OPEN_MS = 10_000;
+/** How long a synchronous call may block this thread. */
+export const BLOCKED_MS = 5000;
+/** How long the end of a process may wait for its last reports. */
+const DRAIN_MS = 1000;
+
+export class WorkerTransport implements GateTransport {
+  readonly #worker: Worker;
+  readonly mirror: GateMirror;
+  readonly #shared = new SharedState();
+  readonly #open = new SafeMap<number, (text: string) => void>();
+  /** Answers that were read and not handed out yet. */
+  readonly #arrived = new SafeMap<number, string>();
+  readonly #decoder = new TextDecoder();
+  /** INVARIANT: never listened to, only read: foreign code can call a listener, and put words into its mouth. */
+  readonly #port: MessagePort;
+  readonly #wake: MessagePort;
+  readonly #hits = new AllowlistHits((events) => this.#post({ kind: "report", events }));
+  #terms: GateTerms | undefined;
+  #ticket = READY_TICKET;
+  #taken = 0;
+  #branchPort: MessagePort | undefined;
+
+  constructor(options: SyncGateOptions) {
+    this.#shared.expect(READY_TICKET);
+    const { port1, port2 } = new MessageChannel();
+    const { port1: wake, port2: farWake } = new MessageChannel();
+    const { gate } = options;
+    const start: WorkerStart = { gate, memory: this.#shared.memory, port: port2, wake: farWake };
+    this.#port = port1;
+    this.#wake = wake;
+    const { worker = new URL("./gate-worker.js", import.meta.url) } = options;
+    this.#worker = new Worker(worker, {
+      eval: typeof worker === "string",
+      workerData: start,
+      transferList: typeof gate === "number" ? [port2, farWake] : [port2, farWake, gate],
+      // WHY: what is preloaded into the process is for foreign code, and the worker runs none.
+      execArgv: [],
+      env: {},
+    });
+    this.#worker.unref();
+    this.#worker.on("error", () => this.#died());
+    this.#worker.on("exit", () => this.#died());
+    this.#wake.on("message", () => this.#woken());
+    this.#wake.unref();
+    this.mirror = new GateMirror(options.openRealm());
+    const ready = this.#shared.await(READY_TICKET, options.openMs ?? OPEN_MS, monotonicMs);
+    this.pull();
+    if (ready === undefined || ready.length === 0 || !this.mirror.isReady) {
+      this.close();
+      throw new GateFault("closed", "the gate could not be opened: see that the service runs");
+    }
+  }
+
+  get terms(): GateTerms {
+    return this.#terms as GateTerms;
+  }
+
+  leaseEndMs(): number {
+    return this.#shared.leaseEndMs;
+  }
+
+  hasNews(): boolean {
+    return this.#shared.facts !== this.#taken;
+  }
+
+  pull(): void {
+    while (this.hasNews()) {
+      const received = receiveMessage(this.#port);
+      if (received === undefined) return;
+      this.#take(received.message as FromWorker);
+    }
+  }
+
+  ask(ask: LinkAsk): { readonly answer: Promise<string>; readonly cancel: () => void } {
+    let ticket = 0;
+    const answer = new Promise<string>((resolve) => {
+      ticket = this.askLater(ask, resolve);
+    });
+    return { answer, cancel: () => this.#post({ kind: "cancel", ticket }) };
+  }
+
+  inquire(inquiry: LinkInquiry): Sent {
+    const ticket = ++this.#ticket;
+    const answer = new Promise<string>((resolve) => this.#open.set(ticket, resolve));
+    apply(ref, this.#wake, []);
+    this.#post({ kind: "inquire", ticket, inquiry });
+    return { answer, cancel: () => this.#post({ kind: "cancel", ticket }) };
+  }
+
+  /** Calls back in a turn of its own. Empty where there is no answer. */
+  askLater(ask: LinkAsk, answered: (text: string) => void): number {
+    const ticket = ++this.#ticket;
+    this.#open.set(ticket, answered);
+    apply(ref, this.#wake, []);
+    this.#post({ kind: "ask", ticket, isSync: false, ask });
+    return ticket;
+  }
+
+  /** Empty where no answer came in time. */
+  askSync(ask: LinkAsk, timeoutMs: number): string {
+    const ticket = ++this.#ticket;
+    this.#shared.expect(ticket);
+    this.#post({ kind: "ask", ticket, isSync: true, ask });
+    const bytes = this.#shared.await(ticket, timeoutMs, monotonicMs);
+    if (bytes === undefined) {
+      this.#post({ kind: "cancel", ticket });
+      return "";
+    }
+    return apply(decode, this.#decoder, [bytes]);
+  }
+
+  report(event: ChildEvent): void {
+    if (event.kind === "allowed") this.#hits.add(event.words);
+    else this.#post({ kind: "report", events: [event] });
+  }
+
+  reportHit(resourceType: string, operation: string, target: string, requested: string): void {
+    this.#hits.count(resourceType, operation, target, requested);
+  }
+
+  drain(): void {
+    this.#hits.flush();
+    const ticket = ++this.#ticket;
+    this.#shared.expect(ticket);
+    this.#post({ kind: "drain", ticket });
+    this.#shared.await(ticket, DRAIN_MS, monotonicMs);
+  }
+
+  openBranch(): Branch | undefined {
+    const ticket = ++this.#ticket;
+    this.#shared.expect(ticket);
+    this.#post({ kind: "branch", ticket });
+    const bytes = this.#shared.await(ticket, BLOCKED_MS, monotonicMs);
+    // INVARIANT: what was not awaited is released by the worker itself.
+    this.#shared.expect(0);
+    if (bytes === undefined || bytes.length === 0) return undefined;
+    const fds = parse(apply(decode, this.#decoder, [bytes])) as readonly number[];
+    const release = (): void => this.#post({ kind: "branched", ticket });
+    return { fd: fds[0] as number, keptFd: fds[1] as number, release };
+  }
+
+  /** A gate for a thread that is about to start. */
+  openBranchPort(): MessagePort | undefined {
+    const ticket = ++this.#ticket;
+    this.#shared.expect(ticket);
+    this.#post({ kind: "branch_port", ticket });
+    const bytes = this.#shared.await(ticket, BLOCKED_MS, monotonicMs);
+    if (bytes === undefined || bytes.length === 0) return undefined;
+    while (this.#branchPort === undefined) {
+      const received = receiveMessage(this.#port);
+      if (received === undefined) return undefined;
+      this.#take(received.message as FromWorker);
+    }
+    const port = this.#branchPort;
+    this.#branchPort = undefined;
+    return port;
+  }
+
+  imported(name: string, evidence: string | undefined): void {
+    this.#post({ kind: "imported", name, evidence });
+  }
+
+  close(): void {
+    this.#post({ kind: "close" });
+  }
+
+  #post(message: ToWorker): void {
+    apply(postMessage, this.#port, [message]);
+  }
+
+  #take(message: FromWorker): void {
+    switch (message.kind) {
+      case "agreed":
+        this.#terms = message.terms;
+        return;
+      case "facts":
+        this.#taken += 1;
+        this.mirror.take(message.facts);
+        return;
+      case "branch_port":
+        this.#branchPort = message.port;
+        return;
+      case "answer":
+        this.#arrived.set(message.ticket, message.text);
+    }
+  }
+
+  /** Whoever calls this says nothing by it. */
+  #woken(): void {
+    for (;;) {
+      const received = receiveMessage(this.#port);
+      if (received === undefined) break;
+      this.#take(received.message as FromWorker);
+    }
+    while (this.#arrived.size > 0) {
+      const ticket = this.#arrived.oldest();
+      const text = this.#arrived.get(ticket) ?? "";
+      this.#arrived.delete(ticket);
+      this.#settle(ticket, text);
+    }
+  }
+
+  #settle(ticket: number, text: string): void {
+    const resolve = this.#open.get(ticket);
+    this.#open.delete(ticket);
+    if (this.#open.size === 0) apply(unref, this.#wake, []);
+    resolve?.(text);
+  }
+
+  /** INVARIANT: a worker that is gone renews nothing, and leaves no question open. */
+  #died(): void {
+    this.#shared.leaseEndMs = 0;
+    while (this.#open.size > 0) this.#settle(this.#open.oldest(), "");
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The native object below a datagram socket: it sends, connects and binds only where the guard lets it, to the address
+ * that was decided on. Whoever has a socket has it.
+ */
+import { SafeWeakSet, apply, getPrototypeOf, hasOwn } from "../captured.ts";
+import { replaceExport } from "../replace-export.ts";
+import { refused, takeDial } from "./native-handles.ts";
+
+const guarded = new SafeWeakSet();
+/** What was connected needs no address any more. */
+const connected = new SafeWeakSet();
+
+/** WHY: the first socket shows the class. */
+export function guardDatagramHandle(handle: object): void {
+  const prototype = getPrototypeOf(handle);
+  if (prototype === null || guarded.has(prototype)) return;
+  guarded.add(prototype);
+  for (const name of ["send", "send6"]) if (hasOwn(prototype, name)) guardSend(prototype, name);
+  for (const name of ["connect", "connect6", "bind", "bind6"])
+    if (hasOwn(prototype, name)) guardEnd(prototype, name, name === "connect" || name === "connect6");
+}
+
+/** (request, list, count, port, address, hasCallback), or without an address where it is connected. */
+function guardSend(prototype: object, name: string): void {
+  replaceExport(
+    prototype,
+    name,
+    (original) =>
+      function send(this: object, ...args: unknown[]) {
+        const mayPass = args.length >= 6 ? takeDial(args[4], args[3]) : connected.has(this);
+        if (!mayPass) throw refused();
+        return apply(original, this, args);
+      },
+  );
+}
+
+/** (address, port, …). */
+function guardEnd(prototype: object, name: string, isConnect: boolean): void {
+  replaceExport(
+    prototype,
+    name,
+    (original) =>
+      function end(this: object, ...args: unknown[]) {
+        if (!takeDial(args[0], args[1])) throw refused();
+        if (isConnect) connected.add(this);
+        return apply(original, this, args);
+      },
+  );
+}

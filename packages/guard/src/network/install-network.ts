@@ -1,0 +1,40 @@
+/**
+ * The network of a guarded process, in one place: connections and what leaves by them, names, and what is refused.
+ */
+import type { Ground } from "../ground.ts";
+import { guardWrites } from "../http/checked-write.ts";
+import { guardHttp2 } from "../http/guard-http2.ts";
+import { installNotes } from "../http/request-note.ts";
+import { guardDatagrams } from "./guard-datagrams.ts";
+import { guardListen } from "./guard-listen.ts";
+import { guardLookup } from "./guard-lookup.ts";
+import { guardResolver } from "./guard-resolver.ts";
+import { guardSockets } from "./guard-sockets.ts";
+import { guardTls } from "./guard-tls.ts";
+import { installHandles } from "./native-handles.ts";
+import { refuseNetwork } from "./refuse-network.ts";
+
+/**
+ * WHY: the streams of `fetch` make a realm for their error texts when one is first released, with a function that is
+ * refused to the program later on.
+ */
+function warmStreams(): void {
+  const reader = new ReadableStream().getReader();
+  reader.closed.catch(() => undefined);
+  reader.releaseLock();
+}
+
+export function installNetwork(ground: Ground): void {
+  warmStreams();
+  installHandles();
+  refuseNetwork();
+  installNotes();
+  guardSockets(ground);
+  guardTls();
+  guardWrites(ground);
+  guardDatagrams(ground);
+  guardHttp2(ground);
+  guardListen(ground);
+  guardLookup(ground);
+  guardResolver(ground);
+}

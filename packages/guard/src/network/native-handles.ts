@@ -1,0 +1,216 @@
+/**
+ * The native objects below sockets. Whoever has a socket has its handle, and whoever has a handle has its class; so the
+ * methods that connect and that write are guarded there too. A handle connects only where the guard lets it, to the
+ * address that was decided on, and a handle of a connection that was opened for requests is written to by the guard alone.
+ */
+import { types } from "node:util";
+import { refusedError } from "../blocked-call.ts";
+import { SafeWeakSet, apply, bare, defineProperty, getPrototypeOf, hasOwn, quietly } from "../captured.ts";
+import { replaceExport } from "../replace-export.ts";
+
+const WRITES = Object.freeze([
+  "writeBuffer",
+  "writev",
+  "writeAsciiString",
+  "writeLatin1String",
+  "writeUcs2String",
+  "writeUtf8String",
+]);
+const CONNECTS = Object.freeze(["connect", "connect6"]);
+const BINDS = Object.freeze(["bind", "bind6", "listen"]);
+const ObjectPrototype = Object.prototype;
+const { isProxy } = types;
+/* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
+const { get, set } = WeakMap.prototype;
+/* oxlint-enable typescript/unbound-method */
+
+/** One dial that was decided on. Used up when it is made. */
+interface Permit {
+  readonly address: string;
+  /** None for a unix socket. */
+  readonly port: number | undefined;
+  readonly isJudged: boolean;
+  /** The permits of one connection. */
+  readonly batch: object;
+  next: Permit | undefined;
+}
+
+let permits: Permit | undefined;
+/**
+ * - `judged`: only the guard writes to it, and no protocol of Node takes it over.
+ * - `taken`: a protocol of Node that the guard follows writes to it, natively.
+ * - `free`: network connect was decided on.
+ */
+type Standing = "judged" | "taken" | "free";
+const standings = new WeakMap<object, Standing>();
+const guarded = new SafeWeakSet();
+let isReleasing = false;
+let isBinding = false;
+
+/**
+ * Lets a handle connect to one of these addresses, each once.
+ * @param isJudged only the guard writes to it then
+ * @returns takes back what was not used
+ */
+export function permitDials(
+  addresses: readonly string[],
+  port: number | undefined,
+  isJudged: boolean,
+): () => void {
+  const batch = bare({});
+  for (let index = 0; index < addresses.length; index++)
+    permits = bare({ address: addresses[index] as string, port, isJudged, batch, next: permits });
+  return () => {
+    for (;;) if (takePermit((permit) => permit.batch === batch) === undefined) return;
+  };
+}
+
+/** Whether a dial there was decided on; it is used up. */
+export function takeDial(address: unknown, port: unknown): boolean {
+  return takePermit((one) => one.address === address && one.port === port) !== undefined;
+}
+
+function takePermit(fits: (permit: Permit) => boolean): Permit | undefined {
+  let before: Permit | undefined;
+  for (let permit = permits; permit !== undefined; permit = permit.next) {
+    if (fits(permit)) {
+      if (before === undefined) permits = permit.next;
+      else before.next = permit.next;
+      return permit;
+    }
+    before = permit;
+  }
+  return undefined;
+}
+
+function standingOf(handle: object): Standing | undefined {
+  return apply(get, standings, [handle]) as Standing | undefined;
+}
+
+export function setStanding(handle: unknown, standing: Standing): void {
+  if (typeof handle !== "object" || handle === null) return;
+  guardHandle(handle);
+  apply(set, standings, [handle, standing]);
+}
+
+/** Runs the guard's own write. */
+export function releasing<R>(work: () => R): R {
+  const before = isReleasing;
+  isReleasing = true;
+  try {
+    return work();
+  } finally {
+    isReleasing = before;
+  }
+}
+
+/** Lets Node bind and listen, for a server that was decided on. */
+export function binding<R>(work: () => R): R {
+  isBinding = true;
+  try {
+    return work();
+  } finally {
+    isBinding = false;
+  }
+}
+
+/** WHY: before the program runs their classes are to be had; later the first handle shows them. */
+export function installHandles(): void {
+  quietly(() => {
+    for (const [name, type] of [
+      ["tcp_wrap", "TCP"],
+      ["pipe_wrap", "Pipe"],
+      ["tls_wrap", "TLSWrap"],
+    ] as const) {
+      try {
+        const internals = process as unknown as {
+          binding(name: string): Record<string, { readonly prototype: object }>;
+        };
+        const found = internals.binding(name)[type];
+        if (found !== undefined) guardClass(found.prototype);
+      } catch {
+        // Node's own permission model hands out no internals; the first handle is guarded instead.
+      }
+    }
+  });
+}
+
+const TAKEN_OVER = bare({
+  get(this: object): boolean {
+    return standingOf(this) !== "judged";
+  },
+  enumerable: true,
+  configurable: false,
+});
+
+function guardHandle(handle: object): void {
+  const prototype = getPrototypeOf(handle);
+  if (prototype !== null && !guarded.has(prototype) && !isProxy(prototype)) guardClass(prototype);
+}
+
+function guardClass(prototype: object): void {
+  // WHY: those of TLS hand on to the handle below, which is guarded itself.
+  const isTls = hasOwn(prototype, "setServername");
+  const isPipe = !hasOwn(prototype, "connect6");
+  for (
+    let holder: object | null = prototype;
+    holder !== null && holder !== ObjectPrototype;
+    holder = getPrototypeOf(holder)
+  ) {
+    if (guarded.has(holder)) return;
+    guarded.add(holder);
+    for (const name of WRITES) if (hasOwn(holder, name)) guardWrite(holder, name);
+    for (const name of CONNECTS) if (!isTls && hasOwn(holder, name)) guardConnect(holder, name, isPipe);
+    for (const name of BINDS) if (!isTls && hasOwn(holder, name)) guardBind(holder, name);
+    // WHY: TLS and HTTP/2 take over what says this of itself, and write to it by themselves.
+    if (hasOwn(holder, "isStreamBase")) defineProperty(holder, "isStreamBase", TAKEN_OVER);
+  }
+}
+
+function guardWrite(holder: object, name: string): void {
+  replaceExport(
+    holder,
+    name,
+    (original) =>
+      function write(this: object, ...args: unknown[]) {
+        const standing = standingOf(this);
+        if (!isReleasing && standing !== undefined && standing !== "free") throw refused();
+        return apply(original, this, args);
+      },
+  );
+}
+
+function guardConnect(holder: object, name: string, isPipe: boolean): void {
+  replaceExport(
+    holder,
+    name,
+    (original) =>
+      function connect(this: object, ...args: unknown[]) {
+        const address = args[1];
+        const port = isPipe ? undefined : args[2];
+        const permit = takePermit((one) => one.address === address && one.port === port);
+        if (permit === undefined) throw refused();
+        if (permit.isJudged && standingOf(this) !== "taken") setStanding(this, "judged");
+        return apply(original, this, args);
+      },
+  );
+}
+
+function guardBind(holder: object, name: string): void {
+  replaceExport(
+    holder,
+    name,
+    (original) =>
+      function bind(this: object, ...args: unknown[]) {
+        if (!isBinding) throw refused();
+        return apply(original, this, args);
+      },
+  );
+}
+
+export function refused(): Error {
+  return refusedError(
+    "a native handle connects and writes for the guard alone: use the socket",
+    bare({ syscall: "connect" }),
+  );
+}

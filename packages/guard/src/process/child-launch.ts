@@ -1,0 +1,161 @@
+/**
+ * A program that guarded code starts, from its words to what is executed: found, decided on by its real path, and where
+ * it is a Node, given the guard in front of everything else and a gate of its own. The gate is bound to the same subject
+ * with the same rules; sensitive imports do not travel.
+ * INVARIANT: a Node never starts without both; what cannot have them does not start.
+ */
+import { realPath } from "@sallyport/gate";
+import { type AccessPart, type Twin, dependencyPart, executePart } from "../access-part.ts";
+import { type CallFacts, refusedError } from "../blocked-call.ts";
+import { append, bare, freeze, slice, workingFolder } from "../captured.ts";
+import type { Ground } from "../ground.ts";
+import { GATE_FD_VARIABLE, GUARD_VARIABLE } from "../preload-facts.ts";
+import { childPairs, valueOf } from "./child-environment.ts";
+import { withGate } from "./child-stdio.ts";
+import { type Program, baseName, findProgram, interpreterOf } from "./find-program.ts";
+import { badFlag, guardedArgs } from "./node-flags.ts";
+
+/** A name in `/proc` that nobody can make: what is executed where nothing was found. */
+const NOWHERE = "/proc/sallyport-no-such-program";
+const SHOWN_MAX = 1000;
+
+/** As the program wrote it; every field read once. */
+export interface ChildWords {
+  readonly file: string;
+  /** With `argv[0]`. */
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+  readonly pairs: readonly unknown[];
+  readonly syscall: string;
+}
+
+/** What is executed in its place. */
+export interface ChildLaunch {
+  /** Real path. */
+  readonly file: string;
+  readonly args: string[];
+  readonly pairs: string[];
+  /** It is a Node: its gate has to be added. */
+  readonly isNode: boolean;
+}
+
+/** @throws ExternalAccessError where it may not be executed */
+export function launchOf(ground: Ground, words: ChildWords): ChildLaunch {
+  const { file, args, syscall } = words;
+  const pairs = childPairs(words.pairs);
+  const cwd = startFolder(words.cwd);
+  const around = bare({ cwd, path: valueOf(pairs, "PATH") });
+  const facts = bare({ syscall, path: file });
+  const program = findProgram(file, around);
+  if (program === undefined) return freeze(bare({ file: NOWHERE, args: copyOf(args), pairs, isNode: false }));
+  const shown = shownWords(file, args);
+  const parts = [partOf(program, shown)];
+  const behind = behindScript(program, around);
+  if (behind !== undefined && program.name === undefined) append(parts, partOf(behind.program, shown));
+  const runner = behind === undefined ? program : behind.program;
+  const isNode = isNodeProgram(runner.path);
+  const own = isNode ? nodeArgs(ground, args, behind, program, facts) : copyOf(args);
+  ground.decider.now(parts, facts);
+  return freeze(bare({ file: isNode ? runner.path : program.path, args: own, pairs, isNode }));
+}
+
+function startFolder(cwd: string | undefined): string {
+  const own = workingFolder();
+  if (cwd === undefined || cwd === "") return own;
+  return realPath(slice(cwd, 0, 1) === "/" ? cwd : `${own}/${cwd}`, "follow") ?? own;
+}
+
+function partOf(program: Program, shown: string): AccessPart {
+  const { path, name, isByName } = program;
+  if (isByName && name !== undefined) return dependencyPart(name, shown, fileTwin(path));
+  const place = bare({ path, requested: shown, exists: true });
+  return executePart(place, name === undefined ? undefined : nameTwin(name));
+}
+
+function fileTwin(target: string): Twin {
+  return freeze(bare({ resourceType: "filesystem", operation: "execute", target }));
+}
+
+function nameTwin(target: string): Twin {
+  return freeze(bare({ resourceType: "system_dependency", operation: "execute", target }));
+}
+
+/** For the approver: what would run, with its arguments. */
+function shownWords(file: string, args: readonly string[]): string {
+  let text = file;
+  for (let index = 1; index < args.length && text.length < SHOWN_MAX; index++) text += ` ${args[index]}`;
+  return text.length > SHOWN_MAX ? `${slice(text, 0, SHOWN_MAX - 1)}…` : text;
+}
+
+interface Behind {
+  readonly program: Program;
+  /** Flags of the interpreter that stand in the script. */
+  readonly flags: readonly string[];
+}
+
+/** The interpreter that the kernel would start for a script; `env` is looked through. */
+function behindScript({ path }: Program, around: Parameters<typeof findProgram>[1]): Behind | undefined {
+  const first = interpreterOf(path);
+  if (first === undefined) return undefined;
+  const isEnv = baseName(first.file) === "env";
+  let at = 0;
+  if (isEnv && (first.words[0] === "-S" || first.words[0] === "--split-string")) at = 1;
+  const file = isEnv ? first.words[at] : first.file;
+  const program = file === undefined ? undefined : findProgram(file, around);
+  if (program === undefined) return undefined;
+  const flags: string[] = [];
+  for (let index = isEnv ? at + 1 : 0; index < first.words.length; index++)
+    append(flags, first.words[index] as string);
+  return bare({ program, flags });
+}
+
+/** WHY by name too: another Node than this one is a Node as well. */
+export function isNodeProgram(path: string): boolean {
+  const name = baseName(path);
+  return path === ownProgram || name === "node" || name === "nodejs";
+}
+
+const ownProgram = realPath(process.execPath, "follow") ?? process.execPath;
+
+function nodeArgs(
+  ground: Ground,
+  args: readonly string[],
+  behind: Behind | undefined,
+  program: Program,
+  facts: CallFacts,
+): string[] {
+  const script: string[] = [];
+  if (behind !== undefined) {
+    for (let index = 0; index < behind.flags.length; index++) append(script, behind.flags[index] as string);
+    append(script, program.path);
+  }
+  const given = behind === undefined ? args : script;
+  const bad = badFlag(given, behind === undefined ? 1 : 0);
+  if (bad !== undefined)
+    throw refusedError(
+      `the flag \`${bad}\` is refused to a Node that guarded code starts: it could run beside the guard; leave it out`,
+      facts,
+    );
+  return guardedArgs(args, ground.launch.preload, script);
+}
+
+/** Streams and environment of a Node with the gate that it inherits. */
+export function withChildGate(
+  ground: Ground,
+  { pairs }: ChildLaunch,
+  stdio: Parameters<typeof withGate>[0],
+  fd: number,
+): { readonly stdio: ReturnType<typeof withGate>["list"]; readonly pairs: string[] } {
+  const { list, at } = withGate(stdio, fd);
+  const own: string[] = [];
+  append(own, `${GATE_FD_VARIABLE}=${at}`);
+  append(own, `${GUARD_VARIABLE}=${ground.launch.facts}`);
+  for (let index = 0; index < pairs.length; index++) append(own, pairs[index] as string);
+  return bare({ stdio: list, pairs: own });
+}
+
+function copyOf(args: readonly string[]): string[] {
+  const copy: string[] = [];
+  for (let index = 0; index < args.length; index++) append(copy, args[index] as string);
+  return copy;
+}

@@ -1,0 +1,17 @@
+/**
+ * Everything that starts code outside of this thread: programs, threads, native code. Guarded whether the subject's
+ * manifest lists the modules or not; that they are refused where it does not is said in `imports/`.
+ */
+import type { Ground } from "../ground.ts";
+import { guardSpawnSync } from "./guard-spawn-sync.ts";
+import { guardSpawn } from "./guard-spawn.ts";
+import { guardWorkers } from "./guard-workers.ts";
+import { guardAddons, guardWasi } from "./native-code.ts";
+
+export function guardProcesses(ground: Ground): void {
+  guardSpawn(ground);
+  guardSpawnSync(ground);
+  guardWorkers(ground);
+  if (ground.imports.allows("native_addons")) guardAddons(ground);
+  if (ground.imports.allows("wasi")) guardWasi(ground, process.getBuiltinModule("wasi"));
+}
