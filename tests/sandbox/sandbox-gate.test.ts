@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { GateClient, openPrivateRealm } from "@sallyport/gate";
+import { type GateClient, connectGate, openPrivateRealm } from "@sallyport/gate";
 import { gateDecider, gateViolations } from "@sallyport/sandbox";
 import {
   type Workshop,
@@ -37,7 +37,7 @@ beforeEach(async () => {
   const { near, far } = await socketPair();
   fixture.service.gate.attachChild(near, callerOf());
   const script = await buildRealmScript(join(folder, "realm-script.js"));
-  client = await GateClient.connect(far, { realm: openPrivateRealm({ seed: [3, 4], script }) });
+  client = await connectGate(far, { realm: openPrivateRealm({ seed: [3, 4], script }) });
 });
 afterEach(async () => {
   client.close();
@@ -49,7 +49,7 @@ afterEach(async () => {
 const run = (script: string, allow = rules(`${shop.folder}/none/`, "read")) =>
   shop.shell(script, {
     allow,
-    ruling: gateDecider(client, { waitMs: 60_000 }),
+    ruling: gateDecider(client, { waitMs: () => 60_000 }),
     onViolation: gateViolations(client),
   });
 

@@ -3,6 +3,8 @@
 
 #include "broker-channel.h"
 
+#include "first-process.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,11 +38,21 @@ static void send_words(const char *format, ...) {
 
 void tell_started(pid_t pid) { send_words("{\"kind\":\"started\",\"pid\":%d}\n", pid); }
 
+void tell_narrowed(void) { send_words("{\"kind\":\"narrowed\"}\n"); }
+
 void tell_failed(const char *step, int error) {
   send_words("{\"kind\":\"failed\",\"step\":\"%s\",\"error\":%d}\n", step, error);
 }
 
 void tell_cancelled(unsigned long id) { send_words("{\"kind\":\"cancel\",\"id\":%lu}\n", id); }
+
+/* As Node's own channel passes descriptors; it answers each with an acknowledgement. */
+void tell_caught(bool is_streams, int fd) {
+  static const char STREAMS[] = "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":{\"kind\":\"streams\"}}\n";
+  static const char NAMES[] = "{\"cmd\":\"NODE_HANDLE\",\"type\":\"dgram.Native\",\"msg\":{\"kind\":\"names\"}}\n";
+  int sent = is_streams ? send_with(channel, STREAMS, sizeof STREAMS - 1, fd) : send_with(channel, NAMES, sizeof NAMES - 1, fd);
+  if (sent != 0) _exit(125);
+}
 
 /* Parts that are always needed, or those that are needed if gained. The new length, or `size` where it does not fit. */
 static size_t append_parts(char *line, size_t length, size_t size, const struct parts *parts, bool is_gained,
@@ -49,7 +61,7 @@ static size_t append_parts(char *line, size_t length, size_t size, const struct 
   for (size_t index = 0; index < parts->count; index++) {
     const struct part *part = &parts->list[index];
     if ((part->gained_at != NULL) != is_gained) continue;
-    if (launch != NULL && granted(launch, part->place->real, part->operation) != 0) continue;
+    if (granted(launch, part->place->real, part->operation) != 0) continue;
     if (!is_utf8(part->place->real) || length + 128 > size) return size;
     length += (size_t)snprintf(line + length, size - length, "%s{\"operation\":\"%s\",\"exists\":%s,\"target\":\"", separator,
                                operation_word(part->operation), part->place->exists ? "true" : "false");

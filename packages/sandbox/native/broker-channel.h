@@ -11,11 +11,15 @@
 void open_channel(int fd);
 
 void tell_started(pid_t pid);
+/* From now on nothing is granted without a question. */
+void tell_narrowed(void);
 void tell_failed(const char *step, int error);
 /* `word`: ask or violation. `false`: a path cannot be said in text, so nothing was sent. */
 bool tell_parts(const char *word, unsigned long id, const struct trapped_call *call, const struct parts *parts,
                 const struct launch *launch);
 void tell_cancelled(unsigned long id);
+/* Hands over a socket that catches: connections, or questions for names. */
+void tell_caught(bool is_streams, int fd);
 
 /* Reads what has come and hands every answer on. `false`: the broker is gone, or said what is no answer. */
 bool hear_broker(void (*take)(struct answer answer));

@@ -4,6 +4,7 @@
 #include "first-process.h"
 
 #include "confine.h"
+#include "network.h"
 #include "view.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -18,8 +20,8 @@
 
 enum { EXIT_FAILED = 125 };
 
-int send_notice(int way, struct notice notice, int fd) {
-  struct iovec bytes = {.iov_base = &notice, .iov_len = sizeof notice};
+int send_with(int way, const void *sent, size_t size, int fd) {
+  struct iovec bytes = {.iov_base = (void *)sent, .iov_len = size};
   union {
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
@@ -34,8 +36,10 @@ int send_notice(int way, struct notice notice, int fd) {
     header->cmsg_len = CMSG_LEN(sizeof fd);
     memcpy(CMSG_DATA(header), &fd, sizeof fd);
   }
-  return sendmsg(way, &message, MSG_NOSIGNAL) == (ssize_t)sizeof notice ? 0 : -1;
+  return sendmsg(way, &message, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -1;
 }
+
+int send_notice(int way, struct notice notice, int fd) { return send_with(way, &notice, sizeof notice, fd); }
 
 int receive_notice(int way, struct notice *notice, int *fd) {
   struct iovec bytes = {.iov_base = notice, .iov_len = sizeof *notice};
@@ -64,12 +68,20 @@ _Noreturn static void fail(int way, const char *step) {
   _exit(EXIT_FAILED);
 }
 
+/* INVARIANT: inside nobody keeps a socket that catches. */
+static void hand_over(int control, enum word word, int fd) {
+  if (fd < 0) return;
+  if (send_notice(control, (struct notice){.word = word}, fd) != 0) _exit(EXIT_FAILED);
+  close(fd);
+}
+
 /* INVARIANT: the exec is the last line, and every line before it must have worked. */
 _Noreturn static void run_program(const struct launch *launch, const struct ways *ways) {
   int way = ways->handover;
   sigset_t none;
   sigemptyset(&none);
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+  if (launch->owns_terminal && (setsid() < 0 || ioctl(0, TIOCSCTTY, 0) != 0)) fail(way, "terminal");
   if (chdir(launch->cwd) != 0) fail(way, "cwd");
   if (syscall(NUMBER_CLOSE_RANGE, ways->kept, ~0u, 4u /* close on exec */) != 0) fail(way, "descriptors");
   if (apply_limits(launch) != 0) fail(way, "limits");
@@ -120,8 +132,12 @@ _Noreturn void run_first_process(const struct launch *launch, const struct ways 
   /* WHY: the launcher maps the identity first; were it gone already, this would be the end of the channel. */
   struct notice notice;
   if (receive_notice(control, &notice, NULL) <= 0 || notice.word != WORD_GO) _exit(EXIT_FAILED);
-  const char *step = build_view(launch);
+  struct catchers catchers;
+  const char *step = build_network(launch, &catchers);
+  if (step == NULL) step = build_view(launch);
   if (step != NULL) fail(control, step);
+  hand_over(control, WORD_STREAMS, catchers.streams);
+  hand_over(control, WORD_NAMES, catchers.names);
   if (send_notice(control, (struct notice){.word = WORD_VIEW}, -1) != 0) _exit(EXIT_FAILED);
   if (receive_notice(control, &notice, NULL) <= 0 || notice.word != WORD_GO) _exit(EXIT_FAILED);
   sigset_t all;

@@ -9,7 +9,7 @@
 
 #include "launch-description.h"
 
-enum word { WORD_GO = 'g', WORD_VIEW = 'v', WORD_SIGNAL = 's', WORD_END = 'x', WORD_FAILED = 'e', WORD_LISTENER = 'l' };
+enum word { WORD_GO = 'g', WORD_VIEW = 'v', WORD_SIGNAL = 's', WORD_END = 'x', WORD_FAILED = 'e', WORD_LISTENER = 'l', WORD_STREAMS = 't', WORD_NAMES = 'n' };
 
 struct notice {
   int32_t word;
@@ -26,6 +26,8 @@ struct ways {
 
 _Noreturn void run_first_process(const struct launch *launch, const struct ways *ways);
 
+/* Bytes, with a descriptor where `fd` is not -1. 0, or -1 with errno. */
+int send_with(int way, const void *bytes, size_t size, int fd);
 /* A notice, with a descriptor where `fd` is not -1. */
 int send_notice(int way, struct notice notice, int fd);
 /* The size of the notice that came, 0 at the end, -1 with errno. `fd` may be NULL. */

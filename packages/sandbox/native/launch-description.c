@@ -78,6 +78,29 @@ static bool add_limit(struct launch *launch, const uint8_t *bytes, size_t size) 
   return true;
 }
 
+static bool add_words(struct launch *launch, const uint8_t *bytes, size_t size) {
+  if (size <= 4 || launch->word_count >= KERNEL_WORDS_MAX) return false;
+  launch->words[launch->word_count++] =
+      (struct kernel_words){.protocol = (uint32_t)read_number(bytes, 4), .bytes = bytes + 4, .size = size - 4};
+  return true;
+}
+
+static bool add_cover(struct launch *launch, const uint8_t *bytes, size_t size) {
+  const uint8_t *end = size == 0 ? NULL : memchr(bytes, 0, size);
+  if (end == NULL || launch->cover_count >= COVERS_MAX) return false;
+  size_t first = (size_t)(end - bytes) + 1;
+  struct cover cover = {.source = read_path(bytes, first), .path = read_path(bytes + first, size - first)};
+  if (cover.source == NULL || cover.path == NULL) return false;
+  launch->covers[launch->cover_count++] = cover;
+  return true;
+}
+
+static bool set_catch(struct launch *launch, const uint8_t *bytes, size_t size) {
+  if (launch->catch_port != 0 || size != 2) return false;
+  launch->catch_port = (uint16_t)read_number(bytes, 2);
+  return launch->catch_port != 0;
+}
+
 static bool set_filter(struct launch *launch, const uint8_t *bytes, size_t size) {
   if (launch->filter != NULL || size == 0 || size % 8 != 0 || size / 8 > FILTER_MAX) return false;
   launch->filter = bytes;
@@ -86,10 +109,11 @@ static bool set_filter(struct launch *launch, const uint8_t *bytes, size_t size)
 }
 
 static bool set_terms(struct launch *launch, const uint8_t *bytes, size_t size) {
-  if (launch->has_terms || size != 20) return false;
+  if (launch->has_terms || size != 21 || bytes[20] > 1) return false;
   launch->handled_rights = read_number(bytes, 8);
   launch->scopes = read_number(bytes + 8, 8);
   launch->wall_ms = (uint32_t)read_number(bytes + 16, 4);
+  launch->owns_terminal = bytes[20] == 1;
   launch->has_terms = true;
   return true;
 }
@@ -118,6 +142,12 @@ static bool take_record(struct launch *launch, uint8_t tag, const uint8_t *bytes
       return add_limit(launch, bytes, size);
     case RECORD_TERMS:
       return set_terms(launch, bytes, size);
+    case RECORD_KERNEL_WORDS:
+      return add_words(launch, bytes, size);
+    case RECORD_COVER:
+      return add_cover(launch, bytes, size);
+    case RECORD_CATCH:
+      return set_catch(launch, bytes, size);
     default:
       return false;
   }

@@ -17,6 +17,8 @@ enum {
   PATHS_MAX = 4096,
   LIMITS_MAX = 16,
   FILTER_MAX = 4096,
+  KERNEL_WORDS_MAX = 4,
+  COVERS_MAX = 16,
 };
 
 /* Operations as bits; the order is that of the contract. */
@@ -42,6 +44,9 @@ enum record_tag {
   RECORD_LIMIT = 10,
   RECORD_TERMS = 11,
   RECORD_END = 12,
+  RECORD_KERNEL_WORDS = 20,
+  RECORD_COVER = 21,
+  RECORD_CATCH = 22,
 };
 
 /* Landlock rights on a path. */
@@ -57,6 +62,19 @@ struct grant {
   bool is_tree;
   const char *path;
   size_t length;
+};
+
+/* Netlink messages of one protocol, as the kernel takes them. */
+struct kernel_words {
+  uint32_t protocol;
+  const uint8_t *bytes;
+  size_t size;
+};
+
+/* A file of the host that the program sees at another path. */
+struct cover {
+  const char *source;
+  const char *path;
 };
 
 struct limit {
@@ -81,11 +99,19 @@ struct launch {
   size_t grant_count;
   struct limit limits[LIMITS_MAX];
   size_t limit_count;
+  struct kernel_words words[KERNEL_WORDS_MAX];
+  size_t word_count;
+  struct cover covers[COVERS_MAX];
+  size_t cover_count;
+  /* Where connections are caught; 0: there is no gateway. */
+  uint16_t catch_port;
   const uint8_t *filter;
   size_t filter_count;
   uint64_t handled_rights;
   uint64_t scopes;
   uint32_t wall_ms;
+  /* Its first stream is a terminal of its own, which it leads. */
+  bool owns_terminal;
   bool has_terms;
 };
 

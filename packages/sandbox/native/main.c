@@ -1,6 +1,6 @@
 /*
  * The launcher: reads its description, makes the sandbox, and stays outside of it as its supervisor.
- *   launcher --probe
+ *   launcher --probe DESCRIPTION_FD             (tries the machine out, and the network that is described)
  *   launcher CHANNEL_FD DESCRIPTION_FD KEPT     (KEPT: how many descriptors, from 0, the program keeps)
  * Ends as the program ended; 125 where the sandbox itself failed. Without its broker it ends, and all with it.
  */
@@ -100,8 +100,13 @@ static int start_view(const struct ways *inside, const struct ways *outside, pid
   if (map_identity(*first) != 0) fail("identity", errno);
   struct notice notice = {.word = WORD_GO};
   if (send_notice(outside->control, notice, -1) != 0) fail("first_process", errno);
-  if (receive_notice(outside->control, &notice, NULL) <= 0) fail("first_process", EPIPE);
-  if (notice.word != WORD_VIEW) fail(notice.step, notice.number);
+  for (int fd = -1;; close(fd)) {
+    if (receive_notice(outside->control, &notice, &fd) <= 0) fail("first_process", EPIPE);
+    if (notice.word == WORD_VIEW) break;
+    bool is_catcher = notice.word == WORD_STREAMS || notice.word == WORD_NAMES;
+    if (!is_catcher || fd < 0) fail(notice.step, notice.number);
+    tell_caught(notice.word == WORD_STREAMS, fd);
+  }
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/root", *first);
   int view = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -154,8 +159,9 @@ _Noreturn static void attend(const struct ways *outside, int listener, int chann
 }
 
 int main(int argc, char **argv) {
-  if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
-    print_facts();
+  if (argc == 3 && strcmp(argv[1], "--probe") == 0) {
+    read_description(atoi(argv[2]));
+    print_facts(&launch);
     return 0;
   }
   if (argc != 4) return EXIT_FAILED;

@@ -127,6 +127,8 @@ struct answer parse_answer(const char *line, size_t length) {
   } WORDS[] = {{"\"allow ", ANSWER_ALLOW}, {"\"deny ", ANSWER_DENY}};
   struct answer none = {.kind = ANSWER_NONE};
   if (length == 8 && memcmp(line, "\"narrow\"", 8) == 0) return (struct answer){.kind = ANSWER_NARROW};
+  static const char TAKEN[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}";
+  if (length == sizeof TAKEN - 1 && memcmp(line, TAKEN, length) == 0) return (struct answer){.kind = ANSWER_TAKEN};
   for (size_t index = 0; index < sizeof WORDS / sizeof WORDS[0]; index++) {
     size_t prefix = strlen(WORDS[index].word);
     if (length <= prefix + 1 || memcmp(line, WORDS[index].word, prefix) != 0) continue;

@@ -35,7 +35,8 @@ unsigned granted_below(const struct launch *launch, const char *path, unsigned o
 unsigned granted_whole(const struct launch *launch, const char *path, unsigned operations);
 
 /* The answer of the broker: one line, a JSON string such as "allow 12". */
-enum answer_kind { ANSWER_NONE, ANSWER_ALLOW, ANSWER_DENY, ANSWER_NARROW };
+/* `taken`: a descriptor arrived. */
+enum answer_kind { ANSWER_NONE, ANSWER_ALLOW, ANSWER_DENY, ANSWER_NARROW, ANSWER_TAKEN };
 struct answer {
   enum answer_kind kind;
   unsigned long id;

@@ -4,6 +4,7 @@
 #include "probe.h"
 
 #include "confine.h"
+#include "network.h"
 #include "view.h"
 
 #include <errno.h>
@@ -27,8 +28,7 @@ static int outcome_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : EFAULT;
 }
 
-static int try_namespaces(void) {
-  static struct launch nothing;
+static int try_namespaces(const struct launch *launch) {
   int go[2];
   if (pipe(go) != 0) return errno;
   pid_t child = (pid_t)syscall(SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -36,7 +36,8 @@ static int try_namespaces(void) {
     char byte;
     close(go[1]);
     if (read(go[0], &byte, 1) != 1) _exit(EPERM);
-    _exit(build_view(&nothing) == NULL ? 0 : errno);
+    struct catchers catchers;
+    _exit(build_network(launch, &catchers) == NULL && build_view(launch) == NULL ? 0 : errno);
   }
   int cloned = errno;
   close(go[0]);
@@ -60,7 +61,8 @@ static int try_notification(void) {
   return outcome_of(child);
 }
 
-void print_facts(void) {
-  printf("{\"landlock\":%d,\"namespaces\":%d,\"notification\":%d}\n", landlock_version(), try_namespaces(),
-         try_notification());
+void print_facts(const struct launch *launch) {
+  static struct launch nothing;
+  printf("{\"landlock\":%d,\"namespaces\":%d,\"notification\":%d,\"capture\":%d}\n", landlock_version(),
+         try_namespaces(&nothing), try_notification(), launch->catch_port == 0 ? EINVAL : try_namespaces(launch));
 }

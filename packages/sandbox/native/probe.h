@@ -4,6 +4,9 @@
 #ifndef SALLYPORT_PROBE_H
 #define SALLYPORT_PROBE_H
 
-void print_facts(void);
+#include "launch-description.h"
+
+/* `launch`: with the network that is to be tried. */
+void print_facts(const struct launch *launch);
 
 #endif

@@ -22,12 +22,14 @@ struct waiting {
   struct parts parts;
 };
 
+static const struct launch NOTHING_GRANTED;
+
 static struct {
   const struct launch *launch;
+  /* Whose grants need no question: the launch's, and nobody's once the desk is narrow. */
+  const struct launch *granting;
   int listener;
   int view;
-  /* Nothing is taken from the launch description any more: every call is asked. */
-  bool is_narrow;
   /* The host started the program itself, so its first exec is no question. */
   bool has_started;
   unsigned long next_number;
@@ -35,7 +37,7 @@ static struct {
 } desk;
 
 void open_supervisor(const struct launch *launch, int listener, int view) {
-  desk.launch = launch;
+  desk.launch = desk.granting = launch;
   desk.listener = listener;
   desk.view = view;
   desk.next_number = 1;
@@ -78,7 +80,7 @@ static void act(const struct trapped_call *call, struct place *first, struct pla
 }
 
 static unsigned granted_now(const struct place *place, unsigned operation) {
-  return desk.is_narrow ? 0 : granted(desk.launch, place->real, operation);
+  return granted(desk.granting, place->real, operation);
 }
 
 static bool is_granted(const struct parts *parts) {
@@ -89,12 +91,12 @@ static bool is_granted(const struct parts *parts) {
 
 /* Whether the kernel would decide this open just so: then it may, on whatever object it finds. */
 static bool may_continue(const struct trapped_call *call, const struct parts *parts) {
-  if (desk.is_narrow || call->kind != CALL_OPEN) return false;
+  if (call->kind != CALL_OPEN) return false;
   for (size_t index = 0; index < parts->count; index++) {
     const struct part *part = &parts->list[index];
     /* WHY: for the kernel, making a file is writing it too; where only making is granted it is done on behalf. */
     unsigned needed = part->operation == OPERATION_CREATE ? OPERATION_CREATE | OPERATION_MODIFY : part->operation;
-    if (landlocked(desk.launch, part->place->real, needed) != needed) return false;
+    if (landlocked(desk.granting, part->place->real, needed) != needed) return false;
   }
   return true;
 }
@@ -119,7 +121,7 @@ static bool is_full(void) {
 }
 
 static void refuse(const struct trapped_call *call, const struct parts *parts) {
-  (void)tell_parts("violation", 0, call, parts, desk.is_narrow ? NULL : desk.launch);
+  (void)tell_parts("violation", 0, call, parts, desk.granting);
   respond(call->id, -EACCES, 0);
 }
 
@@ -131,7 +133,7 @@ static void release(struct waiting *waiting) {
 
 static void judge(struct waiting *seat) {
   struct trapped_call *call = &seat->call;
-  int failed = parts_of(desk.launch, call, &seat->first, &seat->second, &seat->parts);
+  int failed = parts_of(desk.granting, call, &seat->first, &seat->second, &seat->parts);
   if (failed != 0) {
     respond(call->id, -failed, 0);
   } else if (!is_alive(call->id)) {
@@ -143,7 +145,7 @@ static void judge(struct waiting *seat) {
     refuse(call, &seat->parts);
   } else {
     seat->number = desk.next_number++;
-    if (tell_parts("ask", seat->number, call, &seat->parts, desk.is_narrow ? NULL : desk.launch)) return;
+    if (tell_parts("ask", seat->number, call, &seat->parts, desk.granting)) return;
     respond(call->id, -EACCES, 0);
   }
   release(seat);
@@ -153,7 +155,7 @@ static void judge(struct waiting *seat) {
 static int settle_itself(const struct trapped_call *call) {
   bool is_own_program = call->kind == CALL_EXECUTE && strcmp(call->first.text, "/proc/self/exe") == 0;
   bool is_safe = call->kind == CALL_OPEN && (call->mode & (S_ISUID | S_ISGID)) == 0;
-  return (is_safe || is_own_program) && !desk.is_narrow ? 0 : EACCES;
+  return (is_safe || is_own_program) && desk.granting == desk.launch ? 0 : EACCES;
 }
 
 static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
@@ -194,9 +196,11 @@ bool serve_notice(void) {
 
 void take_answer(struct answer answer) {
   if (answer.kind == ANSWER_NARROW) {
-    desk.is_narrow = true;
+    desk.granting = &NOTHING_GRANTED;
+    tell_narrowed();
     return;
   }
+  if (answer.kind == ANSWER_TAKEN) return;
   for (size_t index = 0; index < SEATS; index++) {
     struct waiting *seat = &desk.waiting[index];
     if (seat->number == 0 || seat->number != answer.id) continue;

@@ -5,12 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 static int write_file(const char *path, const char *text) {
@@ -47,20 +44,8 @@ static int mask(const char *path) {
   return mount("/dev/null", path, NULL, MS_BIND, NULL);
 }
 
-/* The loopback device, so that servers of the program's own can be reached by itself. */
-static int raise_loopback(void) {
-  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
-  struct ifreq request = {.ifr_flags = IFF_UP | IFF_RUNNING};
-  strcpy(request.ifr_name, "lo");
-  int result = ioctl(fd, SIOCSIFFLAGS, &request);
-  close(fd);
-  return result;
-}
-
 const char *build_view(const struct launch *launch) {
   static int clones[PATHS_MAX];
-  if (raise_loopback() != 0) return "loopback";
   if (set_mount("/", 0, MS_PRIVATE) != 0) return "private_mounts";
   for (size_t index = 0; index < launch->writable_count; index++) {
     const char *path = launch->writable[index];
@@ -75,6 +60,8 @@ const char *build_view(const struct launch *launch) {
       return "writable_place";
     close(clones[index]);
   }
+  for (size_t index = 0; index < launch->cover_count; index++)
+    if (mount(launch->covers[index].source, launch->covers[index].path, NULL, MS_BIND, NULL) != 0) return "cover";
   for (size_t index = 0; index < launch->mask_count; index++)
     if (mask(launch->masks[index]) != 0) return "mask";
   unsigned long quiet = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY;

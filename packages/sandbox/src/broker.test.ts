@@ -18,6 +18,7 @@ function open(decide: Decide) {
     send: (text) => void sent.push(text),
     onViolation: ({ call }) => void heard.push(`violation ${call}`),
     onStarted: () => void heard.push("started"),
+    onNarrowed: () => void heard.push("narrowed"),
     onFailed: (step) => void heard.push(`failed ${step}`),
     onStrange: () => void heard.push("strange"),
   });
@@ -91,10 +92,11 @@ describe("attack: a message that the launcher never sends ends the sandbox", () 
   });
 });
 
-test("violations, the start and a failure are handed on", async () => {
+test("violations, the start, a narrowing and a failure are handed on", async () => {
   const { broker, heard } = open(async () => "deny");
   await broker.take({ kind: "started", pid: 1 });
   await broker.take({ kind: "violation", id: 0, ...CALL });
+  await broker.take({ kind: "narrowed" });
   await broker.take({ kind: "failed", step: "landlock", error: 1 });
-  expect(heard).toEqual(["started", "violation openat", "failed landlock"]);
+  expect(heard).toEqual(["started", "violation openat", "narrowed", "failed landlock"]);
 });

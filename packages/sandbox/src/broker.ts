@@ -16,6 +16,8 @@ export interface BrokerParts {
   /** Blocked without a question. */
   readonly onViolation: (call: TrappedCall) => void;
   readonly onStarted: () => void;
+  /** From now on nothing is granted without a question. */
+  readonly onNarrowed: () => void;
   readonly onFailed: (step: string, error: number) => void;
   /** The launcher said what it never says. */
   readonly onStrange: () => void;
@@ -50,6 +52,8 @@ export class Broker {
     switch (message.kind) {
       case "started":
         return this.#parts.onStarted();
+      case "narrowed":
+        return this.#parts.onNarrowed();
       case "failed":
         return this.#parts.onFailed(message.step, message.error);
       case "violation":

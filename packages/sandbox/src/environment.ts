@@ -72,12 +72,16 @@ const SCRUBBED_PREFIXES: readonly string[] = ["LD_", "DYLD_", "BASH_FUNC_", "GIT
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** `given`: what the host adds by name. */
-export function confinedEnvironment(own: Variables, given: Variables): Readonly<Record<string, string>> {
+/** `given`: what the host adds by name. `ours`: what Sallyport's own guard inside has to know. */
+export function confinedEnvironment(
+  own: Variables,
+  given: Variables,
+  ours: Variables = {},
+): Readonly<Record<string, string>> {
   const inherited = Object.entries(own).filter(([name]) => isListed(name, INHERITED, INHERITED_PREFIXES));
   const added = Object.entries(given).filter(([name]) => !isListed(name, SCRUBBED, SCRUBBED_PREFIXES));
   const variables: Record<string, string> = Object.create(null);
-  for (const [name, value] of [...inherited, ...added]) {
+  for (const [name, value] of [...inherited, ...added, ...Object.entries(ours)]) {
     if (value !== undefined && name !== "" && !name.includes("=")) variables[name] = value;
   }
   return Object.freeze(variables);

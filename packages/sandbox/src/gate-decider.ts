@@ -3,26 +3,35 @@
  * who asks. Waits for a person where the host says that one can be asked.
  */
 import { basename, dirname } from "node:path";
-import { parseSystemDependencyTarget } from "@sallyport/contract";
+import { type ExternalAccessCheck, parseSystemDependencyTarget } from "@sallyport/contract";
 import type { AskWords, GateClient } from "@sallyport/gate";
 import type { Decide } from "./broker.ts";
 import { PROGRAM_FOLDERS } from "./profile/system-place.ts";
 import type { TrappedCall, TrappedPart } from "./trapped-call.ts";
 
 export interface GateDeciderOptions {
-  /** How long a call may wait for a person. */
-  readonly waitMs: number;
+  /** How long a call may wait for a person now; `undefined`: it does not wait. */
+  readonly waitMs: () => number | undefined;
+  /** A person is asked about a part, and the call waits. */
+  readonly onWaiting?: ((part: TrappedPart) => void) | undefined;
+  /** A part of a call was refused. */
+  readonly onBlocked?: ((check: ExternalAccessCheck) => void) | undefined;
 }
 
 type Gate = Pick<GateClient, "check" | "foresee" | "reportViolation">;
 
-export function gateDecider(gate: Gate, { waitMs }: GateDeciderOptions): Decide {
+export function gateDecider(gate: Gate, { waitMs, onWaiting, onBlocked }: GateDeciderOptions): Decide {
+  const waits = (call: TrappedCall, part: TrappedPart): boolean =>
+    waitMs() !== undefined && gate.foresee(partWords(call, part), true).verdict.requiresApproval;
   return async (call, signal) => {
+    const needed = neededParts(gate, call);
+    for (const part of needed) if (onWaiting !== undefined && waits(call, part)) onWaiting(part);
     const checks = await Promise.all(
-      neededParts(gate, call).map((part) =>
-        gate.check(partWords(call, part), { registerRequest: true, waitMs, signal }),
+      needed.map((part) =>
+        gate.check(partWords(call, part), { registerRequest: true, waitMs: waitMs(), signal }),
       ),
     );
+    for (const check of checks) if (!check.allowed) onBlocked?.(check);
     return checks.every(({ allowed }) => allowed) ? "allow" : "deny";
   };
 }

@@ -3,9 +3,23 @@
  * the rest. Trusts the host that opens it; never starts anything outside the wall.
  */
 export { Broker, type BrokerParts, type Decide, type Ruling } from "./broker.ts";
+export type { Resolve } from "./egress/admission.ts";
+export type { DialOptions, UpstreamProxy } from "./egress/dial.ts";
+export type { EgressOptions } from "./egress/egress-gateway.ts";
+export { type GateNetworkOptions, gateNetwork } from "./egress/gate-network.ts";
+export { hostProxy } from "./egress/host-proxy.ts";
+export {
+  type NetworkDecider,
+  type NetworkQuestion,
+  type NetworkRuling,
+  REFUSALS,
+  type Refusal,
+} from "./egress/network-question.ts";
+export { findControlGroups } from "./control-group.ts";
 export { confinedEnvironment } from "./environment.ts";
 export { SANDBOX_ERRORS, SandboxError, type SandboxErrorCode } from "./errors.ts";
 export { type GateDeciderOptions, gateDecider, gateViolations } from "./gate-decider.ts";
+export { type HeldPolicy, HeldRules } from "./held-rules.ts";
 export type { HostPlaces } from "./host-places.ts";
 export type { ProcessLimits } from "./launch-description.ts";
 export {
@@ -28,5 +42,6 @@ export {
 } from "./profile/confinement.ts";
 export type { FileOperation } from "./profile/landlock-right.ts";
 export type { Confined, ConfinedOptions } from "./spawn-confined.ts";
+export { StandingGrants, settledSocket } from "./standing-grants.ts";
 export { TRAP_SETS, type TrapSet } from "./trap-set.ts";
 export type { GainedPart, LauncherMessage, TrappedCall, TrappedPart } from "./trapped-call.ts";

@@ -2,6 +2,7 @@
  * Writes the launch description, the one thing that the launcher reads (`native/launch-description.h` says how).
  * Trusts its caller for the meaning; refuses text that would not arrive as it is.
  */
+import type { KernelWords } from "./egress/netlink-message.ts";
 import type { FileOperation } from "./profile/landlock-right.ts";
 import type { Confinement } from "./profile/confinement.ts";
 
@@ -17,6 +18,17 @@ export interface Launch {
   readonly limits: ProcessLimits;
   /** 0: no end. */
   readonly wallMs: number;
+  /** Absent: there is no network. */
+  readonly capture?: Capture | undefined;
+  /** Its streams are a terminal of its own. */
+  readonly ownsTerminal: boolean;
+}
+
+/** What catches connections for the gateway, and the files that the program sees in place of others. */
+export interface Capture {
+  readonly catchPort: number;
+  readonly words: readonly KernelWords[];
+  readonly covers: readonly { readonly source: string; readonly path: string }[];
 }
 
 /** Absent: as the host has it. Core files are never written. */
@@ -42,6 +54,9 @@ const TAGS = {
   limit: 10,
   terms: 11,
   end: 12,
+  kernelWords: 20,
+  cover: 21,
+  catch: 22,
 } as const;
 
 const OPERATION_BITS: Readonly<Record<FileOperation, number>> = {
@@ -80,7 +95,17 @@ export function launchBytes(launch: Launch): Buffer {
   }
   add("filter", launch.filter);
   for (const [resource, value] of limitList(launch.limits)) add("limit", word(resource), long(BigInt(value)));
-  add("terms", long(confinement.handledRights), long(confinement.scopes), word(launch.wallMs));
+  add(
+    "terms",
+    long(confinement.handledRights),
+    long(confinement.scopes),
+    word(launch.wallMs),
+    Buffer.from([launch.ownsTerminal ? 1 : 0]),
+  );
+  const { catchPort = 0, words = [], covers = [] } = launch.capture ?? {};
+  for (const { protocol, bytes } of words) add("kernelWords", word(protocol), bytes);
+  for (const { source, path } of covers) add("cover", text(source), text(path));
+  if (catchPort !== 0) add("catch", word(catchPort).subarray(0, 2));
   add("end");
   return Buffer.concat(records);
 }

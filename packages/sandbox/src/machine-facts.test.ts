@@ -1,9 +1,12 @@
 /** What doctor is told, for machines that are not this one; and this one as it is. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { judgeProbe, readMachineFacts } from "./machine-facts.ts";
 
 const probe = (changes: object = {}): string =>
-  JSON.stringify({ landlock: 7, namespaces: 0, notification: 0, ...changes });
+  JSON.stringify({ landlock: 7, namespaces: 0, notification: 0, capture: 0, ...changes });
 const none = (): undefined => undefined;
 const advice = (text: string, settings: Readonly<Record<string, string>> = {}) => {
   const { rung, findings } = judgeProbe(text, "/opt/launcher", (name) => settings[name]);
@@ -13,7 +16,12 @@ const advice = (text: string, settings: Readonly<Record<string, string>> = {}) =
 test("a machine with every layer is complete", () => {
   const { rung, wall, launcher } = judgeProbe(probe(), "/opt/launcher", none);
   expect(rung).toBe("complete");
-  expect(wall).toEqual({ landlockVersion: 7, hasNamespaces: true, hasNotification: true });
+  expect(wall).toEqual({
+    landlockVersion: 7,
+    hasNamespaces: true,
+    hasNotification: true,
+    hasCapture: true,
+  });
   expect(launcher).toBe("/opt/launcher");
 });
 
@@ -39,6 +47,13 @@ test("a container without user namespaces, and a machine that has none left, are
   expect(switchedOff.messages[0]).toContain("kernel.unprivileged_userns_clone=1");
 });
 
+test("a kernel that cannot catch connections is complete without a network, and says so", () => {
+  const { rung, messages } = advice(probe({ capture: 2 }));
+  expect(rung).toBe("complete");
+  expect(messages[0]).toContain("no network: use a kernel with nf_tables");
+  expect(judgeProbe(probe({ capture: 2 }), "/opt/launcher", none).wall.hasCapture).toBe(false);
+});
+
 test("a kernel that cannot notify is refused", () => {
   expect(advice(probe({ notification: 22 })).messages).toEqual([
     "seccomp cannot notify: use Linux 5.19 or newer",
@@ -55,6 +70,25 @@ test("attack: a missing compiler is a refusal with a name, never a run without a
     expect(findings.map(({ part }) => part)).toEqual(["launcher"]);
   } finally {
     process.env = before;
+  }
+});
+
+test("attack: a launcher that runs as its owner is not used", async () => {
+  const before = { ...process.env };
+  const folder = mkdtempSync(join(tmpdir(), "sp-setuid-"));
+  const launcher = join(folder, "launcher");
+  writeFileSync(launcher, "");
+  chmodSync(launcher, 0o4755);
+  process.env["SALLYPORT_LAUNCHER"] = launcher;
+  try {
+    const { rung, findings } = await readMachineFacts();
+    expect([rung, findings[0]?.message]).toEqual([
+      "refused",
+      expect.stringContaining("is not a program of this user alone"),
+    ]);
+  } finally {
+    process.env = before;
+    rmSync(folder, { recursive: true, force: true });
   }
 });
 

@@ -5,8 +5,12 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
+import { CATCH_PORT } from "./egress/egress-gateway.ts";
+import { captureWords } from "./egress/netlink-message.ts";
 import { SandboxError } from "./errors.ts";
+import { launchBytes } from "./launch-description.ts";
 import type { MachineWall } from "./profile/compile-profile.ts";
+import type { Confinement } from "./profile/confinement.ts";
 import { LANDLOCK_VERSION_MIN } from "./profile/landlock-right.ts";
 import { obtainLauncher } from "./native-launcher.ts";
 
@@ -15,7 +19,7 @@ export const RUNGS = ["complete", "refused"] as const;
 export type Rung = (typeof RUNGS)[number];
 
 export interface MachineFinding {
-  readonly part: "platform" | "launcher" | "landlock" | "namespaces" | "notification";
+  readonly part: "platform" | "launcher" | "landlock" | "namespaces" | "notification" | "network";
   readonly ok: boolean;
   /** What was found, and what to do where it is not enough. */
   readonly message: string;
@@ -30,7 +34,12 @@ export interface MachineFacts {
 }
 
 const run = promisify(execFile);
-const NO_WALL: MachineWall = { landlockVersion: 0, hasNamespaces: false, hasNotification: false };
+const NO_WALL: MachineWall = {
+  landlockVersion: 0,
+  hasNamespaces: false,
+  hasNotification: false,
+  hasCapture: false,
+};
 const ENOSPC = 28;
 const EPERM = 1;
 
@@ -42,7 +51,9 @@ export async function readMachineFacts(): Promise<MachineFacts> {
   }
   try {
     const launcher = await obtainLauncher();
-    return judgeProbe((await run(launcher, ["--probe"])).stdout, launcher, readSetting);
+    const probing = run(launcher, ["--probe", "0"]);
+    probing.child.stdin?.on("error", () => undefined).end(probeBytes());
+    return judgeProbe((await probing).stdout, launcher, readSetting);
   } catch (error) {
     const message =
       error instanceof SandboxError ? error.message : "the launcher does not run here: see its own error";
@@ -56,7 +67,9 @@ export function judgeProbe(
   launcher: string,
   setting: (name: string) => string | undefined,
 ): MachineFacts {
-  const { landlock, namespaces, notification } = JSON.parse(text) as Readonly<Record<string, number>>;
+  const { landlock, namespaces, notification, capture } = JSON.parse(text) as Readonly<
+    Record<string, number>
+  >;
   const landlockVersion = landlock ?? 0;
   const findings: MachineFinding[] = [
     { part: "launcher", ok: true, message: `launcher \`${launcher}\`` },
@@ -67,9 +80,51 @@ export function judgeProbe(
     notification === 0
       ? { part: "notification", ok: true, message: "seccomp with notification" }
       : { part: "notification", ok: false, message: "seccomp cannot notify: use Linux 5.19 or newer" },
+    capture === 0
+      ? { part: "network", ok: true, message: "connections can be caught for the gateway" }
+      : { part: "network", ok: false, message: captureAdvice(capture ?? EPERM) },
   ];
-  const wall = { landlockVersion, hasNamespaces: namespaces === 0, hasNotification: notification === 0 };
+  const wall = {
+    landlockVersion,
+    hasNamespaces: namespaces === 0,
+    hasNotification: notification === 0,
+    hasCapture: capture === 0,
+  };
   return facts(findings, wall, launcher);
+}
+
+function captureAdvice(errno: number): string {
+  return `connections cannot be caught for the gateway (error ${errno}), so that programs have no network: use a kernel with nf_tables and \`NFT_TPROXY\``;
+}
+
+/** What the launcher tries: nothing but the network that a gateway needs. */
+function probeBytes(): Buffer {
+  const confinement: Confinement = {
+    trapSet: "none",
+    grants: [],
+    rights: [],
+    handledRights: 1n,
+    scopes: 0n,
+    writable: [],
+    masks: [],
+    network: "gateway",
+    forwardedPorts: [],
+    enforcedBy: [],
+    notEnforced: [],
+  };
+  const words = captureWords({ catchPort: CATCH_PORT, forwardedPorts: [CATCH_PORT] });
+  return launchBytes({
+    program: "/",
+    args: ["probe"],
+    environment: {},
+    cwd: "/",
+    confinement,
+    filter: new Uint8Array(8),
+    limits: {},
+    wallMs: 0,
+    ownsTerminal: false,
+    capture: { catchPort: CATCH_PORT, words, covers: [] },
+  });
 }
 
 function landlockFinding(version: number): MachineFinding {
@@ -105,7 +160,9 @@ function facts(
   wall: MachineWall,
   launcher: string | undefined,
 ): MachineFacts {
-  const rung: Rung = findings.every(({ ok }) => ok) ? "complete" : "refused";
+  // WHY not the network: without its capture programs have none, which holds them all the more.
+  const isComplete = findings.every(({ ok, part }) => ok || part === "network");
+  const rung: Rung = isComplete ? "complete" : "refused";
   return Object.freeze({ rung, findings: Object.freeze(findings), wall: Object.freeze(wall), launcher });
 }
 

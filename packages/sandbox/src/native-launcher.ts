@@ -1,6 +1,7 @@
 /**
- * The launcher program: a prebuilt one that the host names, or one built by `cc` on first use into the cache. Its name
- * carries the digest of its sources, so that another version never serves. Trusts files of its own user only.
+ * The native programs, launcher and terminal relay: prebuilt ones that the host names, or built by `cc` on first use into
+ * the cache. A folder's name carries the digest of the sources, so that another version never serves. Trusts files of its
+ * own user only.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -15,7 +16,7 @@ import {
   rmSync,
 } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { SandboxError } from "./errors.ts";
@@ -32,28 +33,40 @@ const FLAGS = [
   "-D_FORTIFY_SOURCE=2",
 ];
 const EXECUTABLE = 0o755;
-const WRITABLE_BY_OTHERS = 0o022;
+/** Writable by others, or of another user's rights: the wall is built by whoever asks for it. */
+const UNTRUSTED_BITS = 0o6022;
 
 /** `SALLYPORT_LAUNCHER` names a prebuilt one, `SALLYPORT_CC` a compiler. */
-export async function obtainLauncher(variables: NodeJS.ProcessEnv = process.env): Promise<string> {
+export function obtainLauncher(variables: NodeJS.ProcessEnv = process.env): Promise<string> {
+  return obtain("launcher", SOURCES, variables);
+}
+
+/** Beside a prebuilt launcher, or built as that is. */
+export function obtainRelay(variables: NodeJS.ProcessEnv = process.env): Promise<string> {
+  return obtain("terminal-relay", join(SOURCES, "terminal"), variables);
+}
+
+async function obtain(name: string, from: string, variables: NodeJS.ProcessEnv): Promise<string> {
   const { SALLYPORT_LAUNCHER: prebuilt, SALLYPORT_CC: compiler = "cc" } = variables;
-  if (prebuilt !== undefined && prebuilt !== "") return trusted(prebuilt);
-  const sources = readdirSync(SOURCES)
+  if (prebuilt !== undefined && prebuilt !== "")
+    return trusted(name === "launcher" ? prebuilt : join(dirname(prebuilt), name));
+  const sources = readdirSync(from)
     .filter((file) => /\.[ch]$/.test(file) && !file.startsWith("fuzz-"))
-    .toSorted();
-  const folder = join(cacheFolder(variables), `launcher-${digestOf(sources)}-${process.arch}`);
-  const launcher = join(folder, "launcher");
+    .toSorted()
+    .map((file) => join(from, file));
+  const folder = join(cacheFolder(variables), `${name}-${digestOf(sources)}-${process.arch}`);
+  const launcher = join(folder, name);
   if (existsSync(launcher)) return trusted(launcher);
   mkdirSync(folder, { recursive: true, mode: EXECUTABLE });
   const unfinished = `${launcher}.${process.pid}`;
-  const files = sources.filter((file) => file.endsWith(".c")).map((file) => join(SOURCES, file));
+  const files = sources.filter((file) => file.endsWith(".c"));
   try {
     await run(compiler, [...FLAGS, "-o", unfinished, ...files]);
     chmodSync(unfinished, EXECUTABLE);
     renameSync(unfinished, launcher);
   } catch (cause) {
     rmSync(unfinished, { force: true });
-    const message = `the launcher cannot be built with \`${compiler}\`: install a C compiler with its static library, or name a built launcher in \`SALLYPORT_LAUNCHER\``;
+    const message = `the ${name} cannot be built with \`${compiler}\`: install a C compiler with its static library, or name a built launcher in \`SALLYPORT_LAUNCHER\``;
     throw Object.assign(new SandboxError("sandbox_unavailable", message, "compiler"), { cause });
   }
   return trusted(launcher);
@@ -64,7 +77,7 @@ function trusted(launcher: string): string {
   const facts = lstatSync(launcher, { throwIfNoEntry: false });
   const own = process.getuid?.();
   const isOurs = facts !== undefined && facts.isFile() && (facts.uid === own || facts.uid === 0);
-  if (!isOurs || (facts.mode & WRITABLE_BY_OTHERS) !== 0) {
+  if (!isOurs || (facts.mode & UNTRUSTED_BITS) !== 0) {
     const message = `\`${launcher}\` is not a program of this user alone: remove it, or name another in \`SALLYPORT_LAUNCHER\``;
     throw new SandboxError("sandbox_unavailable", message, "launcher");
   }
@@ -73,11 +86,7 @@ function trusted(launcher: string): string {
 
 function digestOf(files: readonly string[]): string {
   const hash = createHash("sha256");
-  for (const file of files)
-    hash
-      .update(file)
-      .update("\0")
-      .update(readFileSync(join(SOURCES, file)));
+  for (const file of files) hash.update(basename(file)).update("\0").update(readFileSync(file));
   return hash.update(FLAGS.join(" ")).digest("hex").slice(0, 16);
 }
 

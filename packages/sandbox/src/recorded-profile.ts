@@ -3,15 +3,22 @@
  * confinement that the launcher was given, never from what was asked for.
  */
 import type { SandboxProfile } from "@sallyport/contract";
+import { unheldLimits } from "./control-group.ts";
 import type { ProcessLimits } from "./launch-description.ts";
 import type { Confinement, Grant } from "./profile/confinement.ts";
 import type { FileOperation } from "./profile/landlock-right.ts";
 
 const WRITING: readonly FileOperation[] = ["create", "modify", "delete"];
 
+export interface ProfileTerms {
+  readonly cwd: string;
+  readonly limits: ProcessLimits;
+  readonly hasTerminal: boolean;
+}
+
 export function recordedProfile(
-  { grants, enforcedBy, notEnforced }: Confinement,
-  { cwd, limits }: { readonly cwd: string; readonly limits: ProcessLimits },
+  { grants, network, forwardedPorts, enforcedBy, notEnforced }: Confinement,
+  { cwd, limits, hasTerminal }: ProfileTerms,
 ): SandboxProfile {
   const roots = (operations: readonly FileOperation[]): string[] =>
     grants.filter((grant) => hasAny(grant, operations)).map(({ path }) => path);
@@ -21,7 +28,7 @@ export function recordedProfile(
     cwd,
     readRoots: roots(["read"]),
     writeRoots: roots(WRITING),
-    network: { access: "none", forwardedPorts: [] },
+    network: { access: network, forwardedPorts: [...forwardedPorts] },
     environmentRef: null,
     processLimits: {
       processesMax: limits.processesMax ?? null,
@@ -31,7 +38,7 @@ export function recordedProfile(
     },
     violationRefs: [],
     enforcedBy: [...enforcedBy],
-    notEnforced: [...notEnforced],
+    notEnforced: [...notEnforced, ...unheldLimits(limits, hasTerminal)],
   });
 }
 

@@ -215,7 +215,7 @@ describe.each(IDENTITIES)("as $name", (who) => {
     );
     await once(child.stdout!, "data");
     expect(asked).toEqual([]);
-    narrow();
+    await narrow();
     child.stdin?.write("\n");
     await once(child, "close");
     expect(asked.flatMap(({ parts }) => parts.map(({ target }) => target))).toEqual([join(folder, "file")]);

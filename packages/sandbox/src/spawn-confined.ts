@@ -8,7 +8,10 @@ import { isAbsolute, join, normalize } from "node:path";
 import type { Writable } from "node:stream";
 import type { SandboxProfile } from "@sallyport/contract";
 import { Broker, type Decide } from "./broker.ts";
+import { openControlGroup } from "./control-group.ts";
 import { confinedEnvironment } from "./environment.ts";
+import type { EgressGateway, EgressOptions } from "./egress/egress-gateway.ts";
+import { type Egress, openEgress } from "./egress/open-egress.ts";
 import { SandboxError } from "./errors.ts";
 import { type ProcessLimits, launchBytes } from "./launch-description.ts";
 import type { Confinement } from "./profile/confinement.ts";
@@ -17,6 +20,7 @@ import { recordedProfile } from "./recorded-profile.ts";
 import { assembleFilter, filterBytes } from "./seccomp/assemble-filter.ts";
 import { filterRules } from "./seccomp/filter-rule.ts";
 import type { Architecture } from "./seccomp/syscall-number.ts";
+import type { TrapSet } from "./trap-set.ts";
 import type { TrappedCall } from "./trapped-call.ts";
 
 export interface ConfinedOptions {
@@ -25,10 +29,18 @@ export interface ConfinedOptions {
   readonly cwd?: string | undefined;
   /** Added to the few names that are inherited. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** For Sallyport's own guard inside: what no host may give. */
+  readonly guardEnv?: Readonly<Record<string, string>> | undefined;
   readonly stdio?: StdioOptions | undefined;
+  /** The streams are the person's terminal: the program gets one of its own, carried by this program. */
+  readonly terminalRelay?: string | undefined;
   readonly limits?: ProcessLimits | undefined;
   /** The sandbox ends then, whatever runs in it. */
   readonly wallMs?: number | undefined;
+  /** Needed where the confinement has a gateway. */
+  readonly egress?: EgressOptions | undefined;
+  /** The sandbox itself failed, at its start or while the program ran. */
+  readonly onFailed?: ((error: SandboxError) => void) | undefined;
   readonly onViolation?: ((call: TrappedCall) => void) | undefined;
   /** The user that the sandbox runs as; only root may name one. */
   readonly identity?: { readonly uid: number; readonly gid: number } | undefined;
@@ -37,13 +49,28 @@ export interface ConfinedOptions {
 export interface Confined {
   readonly child: ChildProcess;
   readonly profile: SandboxProfile;
+  /** The way out, where the confinement has one. */
+  readonly gateway: Pick<EgressGateway, "recheck" | "close" | "openCount"> | undefined;
   /** The program runs; rejects where it never did. */
   readonly started: Promise<void>;
-  /** From now on nothing is granted without a question: for a rule or denial that came after the start. */
-  readonly narrow: () => void;
+  /**
+   * From now on nothing is granted without a question: for a rule that came after the start. Resolves when the supervisor
+   * holds to it, or is over.
+   */
+  readonly narrow: () => Promise<void>;
 }
 
 const STANDARD = 3;
+const filters = new Map<TrapSet, Uint8Array>();
+
+/** WHY kept: it is the same for every program. */
+function filterOf(trapSet: TrapSet): Uint8Array {
+  const held = filters.get(trapSet);
+  if (held !== undefined) return held;
+  const made = filterBytes(assembleFilter(filterRules(trapSet), process.arch as Architecture));
+  filters.set(trapSet, made);
+  return made;
+}
 
 export function spawnConfined(
   launcher: string,
@@ -51,42 +78,75 @@ export function spawnConfined(
   args: readonly string[],
   options: ConfinedOptions,
 ): Confined {
-  const { confinement, limits = {}, wallMs = 0, identity } = options;
-  if (confinement.writable.some((place) => isWithin(launcher, place))) {
+  if (options.confinement.writable.some((place) => isWithin(launcher, place))) {
     const message = `a rule allows changes to the launcher \`${launcher}\`: narrow the rule, or keep the cache elsewhere`;
     throw new SandboxError("sandbox_profile", message);
   }
-  const environment = confinedEnvironment(process.env, options.env ?? {});
+  const egress = openEgress(options.confinement, options.egress);
+  try {
+    return launched(launcher, [command, ...args], options, egress);
+  } catch (error) {
+    // WHY: nothing ran, so that nothing else would end it.
+    egress.close();
+    throw error;
+  }
+}
+
+function launched(
+  launcher: string,
+  [command = "", ...args]: readonly string[],
+  options: ConfinedOptions,
+  egress: Egress,
+): Confined {
+  const { limits = {}, wallMs = 0, identity, terminalRelay } = options;
   const cwd = realpathSync(options.cwd ?? process.cwd());
+  const { confinement, capture } = egress;
+  const given = { ...egress.environment, ...options.env };
+  const environment = confinedEnvironment(process.env, given, options.guardEnv);
   const bytes = launchBytes({
     program: findProgram(command, environment["PATH"] ?? "", cwd),
     args: [command, ...args],
     environment,
     cwd,
     confinement,
-    filter: filterBytes(assembleFilter(filterRules(confinement.trapSet), process.arch as Architecture)),
+    filter: filterOf(confinement.trapSet),
     limits,
     wallMs,
+    capture,
+    ownsTerminal: terminalRelay !== undefined,
   });
   const stdio = streams(options.stdio);
   const kept = stdio.length;
-  const child = spawn(launcher, [String(kept), String(kept + 1), String(kept)], {
+  const words = [launcher, String(kept), String(kept + 1), String(kept)];
+  const [starter = launcher, ...starterArgs] =
+    terminalRelay === undefined ? words : [terminalRelay, ...words];
+  // WHY not with a relay: the launcher is then a child of what is started here, and could be ahead of its group.
+  const group = terminalRelay === undefined ? openControlGroup(limits) : undefined;
+  const child = spawn(starter, starterArgs, {
     cwd: "/",
     env: {},
     stdio: [...stdio, "ipc", "pipe"] as StdioOptions,
     ...identity,
   });
+  child.once("close", () => group?.remove());
+  // INVARIANT: before its description the launcher starts nothing, so everything in the sandbox is in the group.
+  if (child.pid !== undefined) group?.take(child.pid);
   (child.stdio[kept + 1] as Writable | null | undefined)?.on("error", () => undefined).end(bytes);
-  const profile = recordedProfile(confinement, { cwd, limits });
-  return Object.freeze({ child, profile, ...attend(child, options) });
+  const profile = recordedProfile(confinement, { cwd, limits, hasTerminal: terminalRelay !== undefined });
+  return Object.freeze({ child, profile, gateway: egress.gateway, ...attend(child, options, egress) });
 }
 
 function attend(
   child: ChildProcess,
-  { decide, onViolation }: ConfinedOptions,
+  { decide, onViolation, onFailed }: ConfinedOptions,
+  egress: Egress,
 ): Pick<Confined, "started" | "narrow"> {
   const send = (text: string): void => {
     if (child.connected) child.send(text, () => undefined);
+  };
+  const narrowing: (() => void)[] = [];
+  const narrowed = (): void => {
+    for (const resolve of narrowing.splice(0)) resolve();
   };
   const started = new Promise<void>((resolve, reject) => {
     const broker = new Broker({
@@ -94,19 +154,36 @@ function attend(
       send,
       onViolation: onViolation ?? (() => undefined),
       onStarted: resolve,
-      onFailed: (step, error) => reject(failure(step, error)),
+      onNarrowed: narrowed,
+      onFailed: (step, error) => {
+        onFailed?.(failure(step, error));
+        reject(failure(step, error));
+      },
       onStrange: () => child.kill("SIGKILL"),
     });
-    child.on("message", (message) => void broker.take(message));
-    child.once("error", (error) => reject(new SandboxError("sandbox_failed", error.message, "launcher")));
+    child.on("message", (message, handle) => {
+      if (!egress.take(message, handle)) void broker.take(message);
+    });
+    child.once("error", (error) => {
+      egress.close();
+      reject(new SandboxError("sandbox_failed", error.message, "launcher"));
+    });
     child.once("exit", () => {
       broker.close();
+      egress.close();
+      narrowed();
       reject(failure("first_process", 0));
     });
   });
   // WHY: whoever does not ask whether it started still hears of its end.
   started.catch(() => undefined);
-  return { started, narrow: () => send("narrow") };
+  const narrow = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (!child.connected) return resolve();
+      narrowing.push(resolve);
+      send("narrow");
+    });
+  return { started, narrow };
 }
 
 function failure(step: string, error: number): SandboxError {

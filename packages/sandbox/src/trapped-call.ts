@@ -31,6 +31,7 @@ export interface TrappedCall {
 
 export type LauncherMessage =
   | { readonly kind: "started"; readonly pid: number }
+  | { readonly kind: "narrowed" }
   | { readonly kind: "failed"; readonly step: string; readonly error: number }
   | { readonly kind: "ask"; readonly id: number; readonly call: TrappedCall }
   | { readonly kind: "violation"; readonly call: TrappedCall }
@@ -43,6 +44,8 @@ export function readLauncherMessage(message: unknown): LauncherMessage | undefin
   switch (kind) {
     case "started":
       return isWhole(pid) ? { kind, pid } : undefined;
+    case "narrowed":
+      return { kind };
     case "failed":
       return typeof step === "string" && isWhole(error) ? { kind, step, error } : undefined;
     case "cancel":

@@ -137,6 +137,26 @@ test("`/data/app` is not `/data/application`", () => {
   expect(grants.some(({ path }) => path === "/data/app")).toBe(true);
 });
 
+test("a gateway is written down, with the loopback ports that rules name", () => {
+  const network = [
+    "http://localhost:3000/x",
+    "127.0.0.1:5432",
+    "[::1]:5432",
+    "http://localhost",
+    "other.test:1",
+  ];
+  const allow = network.map((target): ExpandedRule => ({
+    resourceType: "network",
+    operation: "receive",
+    target,
+  }));
+  const { forwardedPorts, enforcedBy, ...rest } = confinement(allow, { network: "gateway" });
+  expect(forwardedPorts).toEqual([3000, 5432, 80]);
+  expect(enforcedBy).toEqual(["landlock", "seccomp", "namespaces", "gateway"]);
+  expect(rest.network).toBe("gateway");
+  expect(confinement([])).toMatchObject({ network: "none", forwardedPorts: [] });
+});
+
 test("a lesser trap set is written down", () => {
   const missing = (trapSet: TrapSet) => confinement([], { trapSet, systemReads: ["/usr/"] }).notEnforced;
   expect(missing("all")).not.toContain("read_not_asked");
@@ -161,6 +181,15 @@ describe("a rule that cannot be enforced here is a fault", () => {
       target: "https://example.com",
     };
     expect(faults([rule])).toEqual(["network_without_gateway"]);
+    expect(faults([rule], { network: "gateway" })).toEqual([]);
+    const wall = { ...SAMPLE_MACHINE.wall, hasCapture: false };
+    expect(faults([], { network: "gateway", wall })).toEqual(["network_without_gateway"]);
+    expect(faults([], { wall })).toEqual([]);
+  });
+  test("the local host without a port, because the program has a loopback of its own", () => {
+    const rule: ExpandedRule = { resourceType: "network", operation: "connect", target: "localhost" };
+    expect(faults([rule], { network: "gateway" })).toEqual(["loopback_without_port"]);
+    expect(faults([{ ...rule, target: "exa mple.com" }], { network: "gateway" })).toEqual(["bad_rule"]);
   });
   test("create without modify, where nothing stops at the supervisor", () => {
     expect(faults(on("/out/", "create"), { trapSet: "none" })).toEqual(["create_without_modify"]);
@@ -190,7 +219,7 @@ describe("a rule that cannot be enforced here is a fault", () => {
     expect(faults(on("/other/", "execute"), { withheld })).toEqual([]);
   });
   test("a wall with a layer missing", () => {
-    const wall = { landlockVersion: 0, hasNamespaces: false, hasNotification: false };
+    const wall = { landlockVersion: 0, hasNamespaces: false, hasNotification: false, hasCapture: false };
     expect(faults([], { wall })).toEqual(["no_landlock", "no_namespaces", "no_notification"]);
     expect(faults([], { wall: { ...SAMPLE_MACHINE.wall, landlockVersion: 2 } })).toEqual([
       "landlock_too_old",

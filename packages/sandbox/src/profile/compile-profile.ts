@@ -4,7 +4,14 @@
  */
 import type { ExpandedRule, SandboxEnforcer } from "@sallyport/contract";
 import type { TrapSet } from "../trap-set.ts";
-import type { Compiled, Grant, PathRight, ProfileFault, ProfileFaultCode } from "./confinement.ts";
+import type {
+  Compiled,
+  Confinement,
+  Grant,
+  PathRight,
+  ProfileFault,
+  ProfileFaultCode,
+} from "./confinement.ts";
 import {
   DEVICE_CONTROL,
   type FileOperation,
@@ -16,6 +23,7 @@ import {
   handledScopes,
 } from "./landlock-right.ts";
 import { type Cover, type Covered, coverRules, isWithin } from "./covered-path.ts";
+import { loopbackPorts } from "./loopback-port.ts";
 import { DEVICE_OPERATIONS, SYSTEM_DEVICES } from "./system-place.ts";
 
 export interface MachineWall {
@@ -23,6 +31,8 @@ export interface MachineWall {
   readonly landlockVersion: number;
   readonly hasNamespaces: boolean;
   readonly hasNotification: boolean;
+  /** Connections can be caught for a gateway. */
+  readonly hasCapture: boolean;
 }
 
 export interface ProfileInput {
@@ -37,6 +47,8 @@ export interface ProfileInput {
   /** Real paths of the programs that have this name. */
   readonly programPaths: (name: string) => readonly string[];
   readonly kindOf: (path: string) => "directory" | "file" | "missing";
+  /** Absent: there is no network. */
+  readonly network?: Confinement["network"] | undefined;
   /** Places that are hidden, unless a rule reaches into them. */
   readonly secretPlaces: readonly string[];
   /** Places that are hidden whatever the rules say: Sallyport's own. */
@@ -46,10 +58,11 @@ export interface ProfileInput {
 /** Never enforced by any wall of this kind, and always said. */
 const NEVER_ENFORCED = ["stat", "interpreter_choice"] as const;
 const ENFORCED_BY: readonly SandboxEnforcer[] = ["landlock", "seccomp", "namespaces"];
+const ENFORCED_WITH_GATEWAY: readonly SandboxEnforcer[] = [...ENFORCED_BY, "gateway"];
 const WRITING: readonly FileOperation[] = ["create", "modify", "delete"];
 
 export function compileProfile(input: ProfileInput): Compiled {
-  const faults = [...wallFaults(input.wall), ...ruleFaults(input.allow)];
+  const faults = [...wallFaults(input.wall), ...networkFaults(input)];
   const covered = coverRules(allowed(input), input.withheld, input.programPaths);
   faults.push(...covered.faults.map((message) => profileFault("bad_rule", message)));
   faults.push(...covered.blind.map(blindFault), ...untrappedFaults(covered, input));
@@ -70,8 +83,9 @@ export function compileProfile(input: ProfileInput): Compiled {
       scopes: handledScopes(input.wall.landlockVersion),
       writable: Object.freeze(writable),
       masks: Object.freeze(masks),
-      network: "none",
-      enforcedBy: ENFORCED_BY,
+      network: input.network ?? "none",
+      forwardedPorts: Object.freeze(input.network === "gateway" ? loopbackPorts(input.allow).ports : []),
+      enforcedBy: input.network === "gateway" ? ENFORCED_WITH_GATEWAY : ENFORCED_BY,
       notEnforced: Object.freeze(notEnforced(input.trapSet, grants)),
     }),
   });
@@ -115,16 +129,31 @@ function wallFaults({
   return faults;
 }
 
-/** INVARIANT: until there is a gateway nothing is let out, and nobody is told otherwise. */
-function ruleFaults(allow: readonly ExpandedRule[]): readonly ProfileFault[] {
-  return allow
-    .filter(({ resourceType }) => resourceType === "network")
-    .map(({ operation, target }) =>
+/** INVARIANT: without a gateway nothing is let out, and nobody is told otherwise. */
+function networkFaults({ allow, network, wall }: ProfileInput): readonly ProfileFault[] {
+  const rules = allow.filter(({ resourceType }) => resourceType === "network");
+  if (network !== "gateway")
+    return rules.map(({ operation, target }) =>
       profileFault(
         "network_without_gateway",
-        `network ${operation} of \`${target}\` needs the egress gateway, which this sandbox has not: remove the rule or run without the sandbox`,
+        `network ${operation} of \`${target}\` needs the egress gateway, which this profile has not: open the sandbox with it, or remove the rule`,
       ),
     );
+  const { faults, anyPort } = loopbackPorts(rules);
+  if (!wall.hasCapture && wall.hasNamespaces) {
+    const message =
+      "connections cannot be caught for a gateway on this machine: see `sallyport doctor`, or run without network";
+    return [profileFault("network_without_gateway", message)];
+  }
+  return [
+    ...faults.map((message) => profileFault("bad_rule", message)),
+    ...anyPort.map((target) =>
+      profileFault(
+        "loopback_without_port",
+        `\`${target}\` names no port, and the program has a loopback of its own: write \`${target}:PORT\``,
+      ),
+    ),
+  ];
 }
 
 function allowed({ allow, systemReads }: ProfileInput): readonly ExpandedRule[] {

@@ -29,7 +29,9 @@ export interface Confinement {
   /** Folders that are writable in the view; what is done on behalf does not need them. */
   readonly writable: readonly string[];
   readonly masks: readonly string[];
-  readonly network: "none";
+  readonly network: "none" | "gateway";
+  /** Loopback ports that lead to the loopback of the host. */
+  readonly forwardedPorts: readonly number[];
   readonly enforcedBy: readonly SandboxEnforcer[];
   readonly notEnforced: readonly string[];
 }
@@ -40,6 +42,7 @@ export const PROFILE_FAULTS = [
   "no_namespaces",
   "no_notification",
   "network_without_gateway",
+  "loopback_without_port",
   "create_without_modify",
   "single_path_without_traps",
   "missing_without_traps",

@@ -29,6 +29,9 @@ export const SYSTEM_FILES: readonly string[] = [
   "/etc/ssl/",
   "/etc/alternatives/",
   "/etc/terminfo/",
+  // How much memory and how many processors there are: what runtimes ask before they begin.
+  "/sys/fs/cgroup/",
+  "/sys/devices/system/cpu/",
 ];
 
 export const SYSTEM_DEVICES: readonly string[] = [

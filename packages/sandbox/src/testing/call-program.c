@@ -1,7 +1,7 @@
 /*
  * Makes every call of the matrix, each in a folder of its own, and prints its name and error number, 0 where it went
  * through. The host has put into each folder: f and g (files), d (an empty folder), s (a link to f), h (a link to
- * nothing), x (a program). `call-program ROOT`.
+ * nothing), x (a program). `call-program ROOT…`: all calls in each root, whose number stands before them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,10 +17,11 @@
 #include <unistd.h>
 #include <utime.h>
 
+static int root_number;
 static int here; /* the folder of this call, as a bare place */
 
 static int tell(const char *name, long result) {
-  printf("%s %d\n", name, result < 0 ? errno : 0);
+  printf("%d %s %d\n", root_number, name, result < 0 ? errno : 0);
   return result >= 0 ? (int)result : -1;
 }
 
@@ -81,6 +82,7 @@ static void enter(const char *root, const char *name) {
     printf("%s cannot be entered\n", name);
     exit(1);
   }
+  if (here > 0) close(here);
   here = open(".", O_PATH | O_DIRECTORY);
 }
 
@@ -88,9 +90,7 @@ static void enter(const char *root, const char *name) {
   enter(root, #name);          \
   tell(#name, (long)(expression))
 
-int main(int argc, char **argv) {
-  if (argc != 2) return 1;
-  const char *root = argv[1];
+static void call_all(const char *root) {
   struct stat facts;
   char text[64];
   struct timeval times[2] = {{1, 0}, {2, 0}};
@@ -166,5 +166,9 @@ int main(int argc, char **argv) {
   CALL(utimes, syscall(SYS_utimes, "f", times));
 #endif
   (void)times;
-  return 0;
+}
+
+int main(int argc, char **argv) {
+  for (root_number = 0; root_number < argc - 1; root_number++) call_all(argv[root_number + 1]);
+  return argc > 1 ? 0 : 1;
 }

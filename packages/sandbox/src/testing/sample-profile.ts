@@ -7,7 +7,7 @@ export const SAMPLE_MACHINE: ProfileInput = {
   allow: [],
   withheld: [],
   trapSet: "all",
-  wall: { landlockVersion: 7, hasNamespaces: true, hasNotification: true },
+  wall: { landlockVersion: 7, hasNamespaces: true, hasNotification: true, hasCapture: true },
   systemReads: ["/usr/", "/etc/ld.so.cache"],
   programPaths: (name) => (name === "git" ? ["/usr/bin/git"] : []),
   kindOf: (path) => (path.includes("missing") ? "missing" : /\.\w+$|bin\//.test(path) ? "file" : "directory"),

@@ -1,0 +1,36 @@
+// @ts-check
+/** Purpose: what must hold of the sandbox. */
+import { judge } from "../harness/gates.mjs";
+
+/**
+ * @typedef {object} Findings
+ * @property {import("./stages/spawn.mjs").Spawned} spawn
+ * @property {import("./stages/open.mjs").Opened} open
+ * @property {import("./stages/programs.mjs").Programs} programs
+ */
+
+/** @typedef {import("../harness/gates.mjs").Gate<Findings>} SandboxGate */
+
+/** @param {string} name @param {number} gate @param {string} goal @param {SandboxGate["value"]} value @returns {SandboxGate} */
+const times = (name, gate, goal, value) => ({ name, bound: "at most", gate, goal, unit: "x", value });
+
+/** @param {import("./stages/spawn.mjs").Spawned} spawned @param {string} kind @param {string} beside */
+function ratio({ figures }, kind, beside) {
+  const [one, other] = [figures[kind], figures[beside]];
+  return one === undefined || other === undefined ? undefined : one.bestMs / other.bestMs;
+}
+
+/** @type {readonly SandboxGate[]} */
+const GATES = Object.freeze([
+  times("confined start, to `bwrap --unshare-all`", 0.5, "0.33x", ({ spawn }) =>
+    ratio(spawn, "confined", "bwrap"),
+  ),
+  times("confined start with the gateway, to sandbox-runtime", 0.5, "0.2x", ({ spawn }) =>
+    ratio(spawn, "confinedWithGateway", "sandboxRuntime"),
+  ),
+  times("trapped open that is granted, to a bare open", 6, "4x", ({ open }) => open.all / open.bare),
+  times("open that is not trapped, to a bare open", 2, "1.3x", ({ open }) => open.writes / open.bare),
+]);
+
+/** @param {Findings} findings @param {boolean} isQuick */
+export const judgeGates = (findings, isQuick) => judge(GATES, findings, isQuick);

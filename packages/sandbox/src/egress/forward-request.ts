@@ -1,0 +1,113 @@
+/**
+ * Sends an admitted request on and its response back. Both are written anew from what was read and judged, so that
+ * nobody behind the gateway can read them in another way.
+ */
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  type ServerResponse,
+  request,
+} from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { pipeline } from "node:stream";
+import type { Host, UrlTarget } from "@sallyport/contract";
+import { valuesOf } from "./judge-request.ts";
+
+export interface Forwarding {
+  readonly target: UrlTarget;
+  readonly address: string | undefined;
+  readonly hasBody: boolean;
+  readonly agent: Agent;
+}
+
+/** What the agent of a passage is told about a connection. */
+export interface AgentWords {
+  readonly name: Host;
+  readonly admitted: string | undefined;
+  readonly wantedPort: number;
+  readonly isSecure: boolean;
+}
+
+const HOP_BY_HOP: readonly string[] = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+];
+
+type AnyRequest = IncomingMessage | Http2ServerRequest;
+type AnyResponse = ServerResponse | Http2ServerResponse;
+
+/** The request on its way; the caller waits for its response. */
+export function upstreamRequest(
+  from: AnyRequest,
+  { target, address, hasBody, agent }: Forwarding,
+  added: readonly string[] = [],
+): ClientRequest {
+  const length = valuesOf(from.rawHeaders, "content-length")[0];
+  const framing = !hasBody
+    ? []
+    : length === undefined
+      ? ["Transfer-Encoding", "chunked"]
+      : ["Content-Length", length];
+  const { host: name, port: wantedPort, scheme, path, query } = target;
+  const isSecure = scheme === "https" || scheme === "wss";
+  const words: AgentWords = { name, admitted: address, wantedPort, isSecure };
+  const start = scheme.length + "://".length;
+  const authority = target.text.slice(start, target.text.indexOf("/", start));
+  const options: RequestOptions & AgentWords = {
+    agent,
+    host: address ?? name,
+    port: wantedPort,
+    method: from.method ?? "GET",
+    path: query === undefined ? path : `${path}?${query}`,
+    // WHY `host` first: some servers look no further.
+    headers: ["Host", authority, ...kept(from.rawHeaders, ["host", "content-length"]), ...framing, ...added],
+    setHost: false,
+    ...words,
+  };
+  return request(options);
+}
+
+/** Writes the response for the program; `onOver` once, however it ended. */
+export function answerWith(response: IncomingMessage, to: AnyResponse, onOver: () => void): void {
+  const headers = kept(response.rawHeaders, []);
+  if ("stream" in to) {
+    const grouped: Record<string, string[]> = Object.create(null);
+    for (let index = 0; index < headers.length; index += 2) {
+      const name = (headers[index] as string).toLowerCase();
+      (grouped[name] ??= []).push(headers[index + 1] as string);
+    }
+    to.writeHead(response.statusCode ?? 502, grouped);
+  } else {
+    to.writeHead(response.statusCode ?? 502, response.statusMessage ?? "", [...headers]);
+  }
+  response.once("end", () => {
+    const trailers = Object.entries(response.trailers);
+    if (trailers.length === 0 || to.writableEnded) return;
+    to.addTrailers(Object.fromEntries(trailers.map(([name, value]) => [name, value ?? ""])));
+  });
+  pipeline(response, to as NodeJS.WritableStream, onOver);
+}
+
+/** Without what belongs to one connection only. */
+function kept(rawHeaders: readonly string[], without: readonly string[]): readonly string[] {
+  const listed = valuesOf(rawHeaders, "connection").flatMap((value) =>
+    value.split(",").map((name) => name.trim().toLowerCase()),
+  );
+  const dropped = new Set([...HOP_BY_HOP, ...listed, ...without]);
+  const list: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (!name.startsWith(":") && !dropped.has(name.toLowerCase()))
+      list.push(name, rawHeaders[index + 1] as string);
+  }
+  return list;
+}
