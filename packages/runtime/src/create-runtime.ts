@@ -92,8 +92,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       const taken = hostAction(name, module, action, () => sdk);
       register(ports, { ...taken, module });
     },
-    spawn: (command, args = [], how = {}) => spawnChild(childParts(entering, ports), command, args, how),
-    worker: (file, how = {}) => startWorker(childParts(entering, ports), file, how),
+    spawn: (command, args = [], how = {}) =>
+      spawnChild(childParts(entering, registry, ports), command, args, how),
+    worker: (file, how = {}) => startWorker(childParts(entering, registry, ports), file, how),
     enterResume: (caller, work) => entering.resume(caller, () => work(sdk)),
     caller: () => entering.caller(),
     close: () => following?.stop(),
@@ -101,12 +102,23 @@ export function createRuntime(options: RuntimeOptions): Runtime {
 }
 
 /** INVARIANT: what a child is, is settled here, before it runs. */
-function childParts(entering: Entering, { attachChild }: RuntimePorts) {
+function childParts(entering: Entering, registry: SubjectRegistry, { attachChild }: RuntimePorts) {
   if (attachChild === undefined)
     throw new TypeError("this host has no gate for children: start them where the service is");
   const caller = entering.caller();
   if (caller.frames.length === 0) throw new TypeError("nobody acts: start a child inside of `runtime.run`");
-  return { caller, attachChild, letGo: entering.hold() };
+  const ownImports = (): readonly string[] => importsOf(registry, caller);
+  return { caller, attachChild, ownImports, letGo: entering.hold() };
+}
+
+/** What the manifest of the active subject lists, where the host entered it; nothing otherwise. */
+function importsOf(registry: SubjectRegistry, { frames }: CallerContext): readonly string[] {
+  const active = frames.at(-1);
+  if (active === undefined || active.entry !== "host") return [];
+  const entry = registry.enter(active.subject, { phase: active.phase, use: "own" });
+  if (!entry.ok) return [];
+  entry.leave();
+  return entry.allowedImports;
 }
 
 function groundOf(

@@ -4,6 +4,9 @@
  */
 export { type Runtime, type RuntimeOptions, type RuntimePorts, createRuntime } from "./create-runtime.ts";
 export { SubjectRefusedError } from "./errors.ts";
+export { type DeclaredCover, declaredCover } from "./learn/declared-cover.ts";
+export { type Draft, type DraftRule, type LeftOut, draftManifest } from "./learn/draft-manifest.ts";
+export { type Seen, type SeenAccess, SeenBook, type SeenImport } from "./learn/seen-book.ts";
 export { readInstallerHosts, type InstallerSettings } from "./registry/installer-hosts.ts";
 export { withOneOff } from "./registry/one-off.ts";
 export type {

@@ -71,7 +71,7 @@ export function connectSallyport(options: RemoteSallyportOptions): RemoteSallypo
     ports: {
       ...ports,
       registerAction: (action) => actions.register(action),
-      attachChild: (socket, caller) => gate.attachChild(socket, caller),
+      attachChild: (socket, caller, how) => gate.attachChild(socket, caller, how),
       recordRefusal: async (caller, verb) => {
         await client[verb](caller, { requestId: "", digest: "" });
       },

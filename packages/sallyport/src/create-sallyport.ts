@@ -97,7 +97,7 @@ export async function createSallyport(options: SallyportOptions): Promise<Sallyp
       ports: {
         ...options.ports,
         registerAction: (action) => actions.register(action),
-        attachChild: (socket, caller) => service.gate.attachChild(socket, caller),
+        attachChild: (socket, caller, how) => service.gate.attachChild(socket, caller, how),
         recordRefusal: async (caller, verb) => {
           // WHY: the service says no before it looks at anything, and puts it on record.
           await service[verb](caller, { requestId: "", digest: "" });

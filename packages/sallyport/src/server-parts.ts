@@ -40,7 +40,7 @@ export function serverParts({ service, registry, store, data }: ServedHost): Ser
   };
   // WHY: a store with one owner is served by one process, whose memory is enough; after its restart old tokens are void.
   if (store.engine === "sqlite") return Object.freeze<ServerParts>({ ...parts, credentials: signing });
-  const book = new CredentialBook(store, systemClock);
+  const book = new CredentialBook(store, systemClock, service.overview);
   return Object.freeze<ServerParts>({
     ...parts,
     credentials: { ...signing, revocations: book },

@@ -8,7 +8,7 @@ import { isMainThread, workerData } from "node:worker_threads";
 import { type ContextFacts, ContextKeeper, contextFacts, followListeners } from "@sallyport/context";
 import { type CallerContext, PermissionError } from "@sallyport/contract";
 import type { CallerFacts } from "@sallyport/contract/remote";
-import { GateClient, openPrivateRealm } from "@sallyport/gate";
+import { connectGate, openPrivateRealm } from "@sallyport/gate";
 import { PortDuplex } from "../children/port-duplex.ts";
 import { GATE_FD_VARIABLE } from "../children/spawn-child.ts";
 import type { GatedWorkerData } from "../children/start-worker.ts";
@@ -44,7 +44,7 @@ export async function connectRuntime(options: ConnectRuntimeOptions = {}): Promi
     seed: [randomInt(SEED_END), randomInt(SEED_END)],
     ...(realmScript === undefined ? {} : { script: realmScript }),
   });
-  const client = await GateClient.connect(socket, { realm });
+  const client = await connectGate(socket, { realm });
   const told = await client.facts();
   if (told === undefined) throw new TypeError("the gate was closed: see that the host still runs");
   socket.unref();

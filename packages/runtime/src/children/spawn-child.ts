@@ -8,24 +8,41 @@ import type { CallerContext } from "@sallyport/contract";
 
 export const GATE_FD_VARIABLE = "SALLYPORT_GATE_FD";
 
-export type AttachChild = (socket: Duplex, caller: CallerContext) => { close(): void };
+/** Sensitive imports that a child may use, by the names that manifests list. */
+export interface AttachOptions {
+  readonly imports?: readonly string[] | undefined;
+}
+
+export type AttachChild = (
+  socket: Duplex,
+  caller: CallerContext,
+  options?: AttachOptions,
+) => { close(): void };
 
 export interface ChildParts {
   readonly caller: CallerContext;
   readonly attachChild: AttachChild;
+  /** Sensitive imports that the manifest of the active subject lists. */
+  readonly ownImports: () => readonly string[];
   /** The child is over: what it stood on may go. */
   readonly letGo: () => void;
 }
 
-export type ChildSpawnOptions = Omit<SpawnOptions, "detached">;
+export interface ChildSpawnOptions extends Omit<SpawnOptions, "detached"> {
+  /**
+   * `task_subprocess`, unless said: the rules of the subject, and no sensitive imports. `own`: the process is the subject's
+   * own, and has the imports that its manifest lists.
+   */
+  readonly use?: "own" | "task_subprocess" | undefined;
+}
 
 const STANDARD = 3;
 
 export function spawnChild(
-  { caller, attachChild, letGo }: ChildParts,
+  { caller, attachChild, ownImports, letGo }: ChildParts,
   command: string,
   args: readonly string[],
-  options: ChildSpawnOptions,
+  { use, ...options }: ChildSpawnOptions,
 ): ChildProcess {
   const { stdio: given = "pipe", env = process.env } = options;
   const stdio = Array.isArray(given) ? [...given] : [given, given, given];
@@ -42,7 +59,9 @@ export function spawnChild(
     letGo();
     throw error;
   }
-  const session = attachChild(child.stdio[descriptor as 3] as unknown as Duplex, caller);
+  const session = attachChild(child.stdio[descriptor as 3] as unknown as Duplex, caller, {
+    imports: use === "own" ? ownImports() : [],
+  });
   const over = (): void => {
     session.close();
     letGo();

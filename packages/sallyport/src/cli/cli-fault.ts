@@ -34,4 +34,7 @@ const NEXT_STEPS: Partial<Readonly<Record<ErrorCode, string>>> = {
   not_found: "`sallyport requests`, `sallyport grants` and `sallyport rules` show what there is",
   permission_error: "sign in as a person with the role `super`, outside any organization",
   unavailable: "`sallyport doctor` says what is wrong here",
+  sandbox_unavailable: "`sallyport doctor` says how to get it; `--no-sandbox` runs without the wall",
+  sandbox_profile: "change the rule, or choose another `--trap`",
+  sandbox_failed: "`sallyport doctor` says what is wrong here",
 };

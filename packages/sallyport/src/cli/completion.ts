@@ -41,29 +41,34 @@ function nodesOf(command: Command, path: readonly string[] = []): readonly Node[
 }
 
 /** A pattern for `case`: words of ours are letters and dashes. */
-const key = ({ path }: Node): string => ["sallyport", ...path].join(" ");
+const key = ({ path }: Node): string => JSON.stringify(["sallyport", ...path].join(" "));
+
+/** For bash and zsh: walks the words of the line down the commands, as far as they are commands. */
+function placeLoop(nodes: readonly Node[], words: string): string {
+  const steps = nodes
+    .filter(({ path }) => path.length > 0)
+    .map((node) => `      ${key(node)}) place="$place $word" ;;`);
+  return `  for word in ${words}; do
+    case "$place $word" in
+${steps.join("\n")}
+    esac
+  done`;
+}
+
+/** For bash and zsh: what can stand where the walk has led. */
+function placeCases(nodes: readonly Node[], answer: (node: Node) => string): string {
+  const cases = nodes.map((node) => `    ${key(node)}) ${answer(node)} ;;`);
+  return `  case "$place" in
+${cases.join("\n")}
+  esac`;
+}
 
 function bashScript(nodes: readonly Node[]): string {
-  const cases = nodes
-    .map(
-      (node) =>
-        `    ${JSON.stringify(key(node))}) words="${node.words.map(({ word }) => word).join(" ")}" ;;`,
-    )
-    .join("\n");
   return `# bash completion for sallyport
 _sallyport() {
   local current="\${COMP_WORDS[COMP_CWORD]}" place="sallyport" word words=""
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$place $word" in
-${nodes
-  .filter(({ path }) => path.length > 0)
-  .map((node) => `      ${JSON.stringify(key(node))}) place="$place $word" ;;`)
-  .join("\n")}
-    esac
-  done
-  case "$place" in
-${cases}
-  esac
+${placeLoop(nodes, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+${placeCases(nodes, ({ words }) => `words="${words.map(({ word }) => word).join(" ")}"`)}
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 complete -o default -F _sallyport sallyport
@@ -71,27 +76,14 @@ complete -o default -F _sallyport sallyport
 }
 
 function zshScript(nodes: readonly Node[]): string {
-  const cases = nodes
-    .map(
-      (node) =>
-        `    ${JSON.stringify(key(node))}) entries=(${node.words.map(({ word, about }) => quote(`${word.replaceAll(":", "\\:")}:${about}`)).join(" ")}) ;;`,
-    )
-    .join("\n");
+  const entry = ({ word, about }: Node["words"][number]): string =>
+    quote(`${word.replaceAll(":", "\\:")}:${about}`);
   return `#compdef sallyport
 _sallyport() {
   local place="sallyport" word
   local -a entries
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "$place $word" in
-${nodes
-  .filter(({ path }) => path.length > 0)
-  .map((node) => `      ${JSON.stringify(key(node))}) place="$place $word" ;;`)
-  .join("\n")}
-    esac
-  done
-  case "$place" in
-${cases}
-  esac
+${placeLoop(nodes, '"${(@)words[2,CURRENT-1]}"')}
+${placeCases(nodes, ({ words }) => `entries=(${words.map(entry).join(" ")})`)}
   _describe 'sallyport' entries || _files
 }
 compdef _sallyport sallyport
@@ -100,19 +92,20 @@ compdef _sallyport sallyport
 
 function fishScript(nodes: readonly Node[]): string {
   const lines = nodes.flatMap(({ path, words }) => {
-    const condition =
-      path.length === 0
-        ? "__fish_use_subcommand"
-        : path.map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
+    const commands = words.flatMap(({ word }) => (word.startsWith("--") ? [] : [word]));
+    const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`);
+    // WHY: behind a command of its own, those beside it cannot stand any more.
+    const beside = commands.length === 0 ? [] : [`not __fish_seen_subcommand_from ${commands.join(" ")}`];
+    const condition = quote([...seen, ...beside].join("; and "));
     return words.map(({ word, about }) => {
-      const what = word.startsWith("--") ? `-l ${word.slice(2)}` : `-a ${word}`;
-      return `complete -c sallyport -n ${quote(condition)} ${what} -d ${quote(about)}`;
+      const what = word.startsWith("--") ? `-l ${word.slice(2)}` : `-f -a ${word}`;
+      return `complete -c sallyport -n ${condition} ${what} -d ${quote(about)}`;
     });
   });
   return `# fish completion for sallyport\n${lines.join("\n")}\n`;
 }
 
-/** Single quotes of a POSIX shell. */
+/** Single quotes of a POSIX shell, which fish reads in the same way. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,10 +1,11 @@
 /**
- * `sallyport doctor`: what this machine can enforce, what it lacks, and how to get the rest. Looks only; asks nobody for
- * rights and changes nothing. Says nothing is enforced that was not looked at.
+ * `sallyport doctor`: what this machine can enforce, what it lacks, and how to get the rest. Every rung of the wall is tried
+ * out, in a process that ends with it; nothing is said to be enforced that was not. Changes nothing but the cache that the
+ * launcher is built into.
  */
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { release } from "node:os";
-import { delimiter, join } from "node:path";
+import { type MachineFinding, findControlGroups, readMachineFacts } from "@sallyport/sandbox";
 import type { Command } from "commander";
 import { type CommandLine, type CommonOptions, addLeaf } from "./command-line.ts";
 import { dataFolderOf } from "./data-place.ts";
@@ -12,7 +13,7 @@ import type { ExitName } from "./exit-code.ts";
 
 export interface Finding {
   readonly name: string;
-  /** `lacks` is what `--require` would refuse to run with; `later` is not part of this version. */
+  /** `lacks`: `run` refuses without it. `later`: it can do without. */
   readonly state: "ok" | "lacks" | "later";
   readonly found: string;
   /** How to get it. */
@@ -30,7 +31,7 @@ export function addDoctorCommand(program: Command, cli: CommandLine): void {
 }
 
 async function doctor(cli: CommandLine, options: CommonOptions): Promise<ExitName> {
-  const findings = [...machineFindings(cli.env), await ownerFinding(cli, options)];
+  const findings = [...(await machineFindings()), await ownerFinding(cli, options)];
   const isSound = !findings.some(({ state }) => state === "lacks");
   if (options.json === true) {
     cli.terminal.json({ ok: isSound, findings });
@@ -46,23 +47,35 @@ async function doctor(cli: CommandLine, options: CommonOptions): Promise<ExitNam
     terminal.line(
       terminal.paint(
         "dim",
-        "Today the SDK asks and the service decides; what does not ask is not stopped yet.",
+        isSound
+          ? "`sallyport run` puts any program behind the wall."
+          : "`sallyport run` refuses until this is there; `--no-sandbox` runs without the wall.",
       ),
     );
   }
   return isSound ? "done" : "not_enforced";
 }
 
-export function machineFindings(env: NodeJS.ProcessEnv): readonly Finding[] {
-  return [
-    nodeFinding(),
-    storeFinding(),
-    kernelFinding(),
-    landlockFinding(),
-    seccompFinding(),
-    userNamespaces(),
-    compiler(env),
-  ];
+async function machineFindings(): Promise<readonly Finding[]> {
+  const { findings } = await readMachineFacts();
+  return [nodeFinding(), storeFinding(), kernelFinding(), ...findings.map(wallFinding), ...limitFindings()];
+}
+
+const PARTS: Readonly<Record<MachineFinding["part"], string>> = {
+  platform: "wall",
+  launcher: "wall: launcher",
+  landlock: "wall: Landlock",
+  namespaces: "wall: namespaces",
+  notification: "wall: seccomp",
+  network: "wall: network",
+};
+
+/** A rung of the wall as it was tried out. What it says after the colon is what to do. */
+function wallFinding({ part, ok: isThere, message }: MachineFinding): Finding {
+  if (isThere) return ok(PARTS[part], message);
+  const at = message.indexOf(": ");
+  const next = at < 0 ? "`sallyport run --no-sandbox` runs without the wall" : message.slice(at + 2);
+  return lacks(PARTS[part], at < 0 ? message : message.slice(0, at), next);
 }
 
 function ok(name: string, found: string): Finding {
@@ -91,85 +104,24 @@ function storeFinding(): Finding {
   return ok("embedded store", isBuiltIn ? "node:sqlite" : "libsql, since this Node has no SQLite of its own");
 }
 
-const LINUX_FOR_WALL = "the wall is for Linux; elsewhere only what asks is decided";
-
 function kernelFinding(): Finding {
-  if (process.platform !== "linux") return later("kernel", `${process.platform}: ${LINUX_FOR_WALL}`);
-  const [major = 0, minor = 0] = release().split(".").map(Number);
-  const isNew = major > 5 || (major === 5 && minor >= 13);
-  return isNew
-    ? ok("kernel", release())
-    : lacks("kernel", release(), "use Linux 5.13 or newer: Landlock begins there");
-}
-
-function landlockFinding(): Finding {
-  if (process.platform !== "linux") return later("Landlock", LINUX_FOR_WALL);
-  const modules = textOf("/sys/kernel/security/lsm");
-  if (modules === undefined)
-    return later(
-      "Landlock",
-      "cannot be seen from here; the sandbox of a later version asks the kernel itself",
-    );
-  return modules.split(",").includes("landlock")
-    ? ok("Landlock", "in the kernel's list of security modules")
-    : lacks(
-        "Landlock",
-        "not switched on",
-        "add `landlock` to the `lsm=` parameter of the kernel and start again",
+  return process.platform === "linux"
+    ? ok("kernel", `Linux ${release()}`)
+    : later(
+        "kernel",
+        `${process.platform}: the wall is for Linux; elsewhere the guard asks, and is no boundary`,
       );
 }
 
-function seccompFinding(): Finding {
-  if (process.platform !== "linux") return later("seccomp", LINUX_FOR_WALL);
-  const actions = textOf("/proc/sys/kernel/seccomp/actions_avail") ?? "";
-  return actions.split(" ").includes("user_notif")
-    ? ok("seccomp", "with user notification")
-    : lacks("seccomp", "without user notification", "use Linux 5.0 or newer with CONFIG_SECCOMP_FILTER");
-}
-
-function userNamespaces(): Finding {
-  if (process.platform !== "linux") return later("user namespaces", LINUX_FOR_WALL);
-  const max = Number(textOf("/proc/sys/user/max_user_namespaces") ?? "0");
-  const clone = textOf("/proc/sys/kernel/unprivileged_userns_clone");
-  const apparmor = textOf("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
-  if (max === 0)
-    return lacks("user namespaces", "none can be made", "set `user.max_user_namespaces` by sysctl");
-  if (process.getuid?.() === 0) return ok("user namespaces", "this user is root");
-  if (clone === "0")
-    return lacks("user namespaces", "closed to users", "set `kernel.unprivileged_userns_clone=1` by sysctl");
-  if (apparmor === "1")
-    return lacks(
-      "user namespaces",
-      "closed by AppArmor",
-      "set `kernel.apparmor_restrict_unprivileged_userns=0` by sysctl, or give the program a profile",
-    );
-  return ok("user namespaces", "open to this user");
-}
-
-function compiler(env: NodeJS.ProcessEnv): Finding {
-  const name = ["cc", "gcc", "clang"].find((one) => isOnPath(one, env));
-  return name === undefined
-    ? later("C compiler", "none found; the sandbox of a later version comes prebuilt too")
-    : ok("C compiler", name);
-}
-
-function isOnPath(name: string, env: NodeJS.ProcessEnv): boolean {
-  return (env["PATH"] ?? "").split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK);
-      return folder !== "";
-    } catch {
-      return false;
-    }
-  });
-}
-
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
-  }
+/** Limits that hold for a whole sandbox need a control group of its own; without one each process has its own limits. */
+function limitFindings(): readonly Finding[] {
+  if (process.platform !== "linux") return [];
+  const found = findControlGroups();
+  return [
+    found.length > 0
+      ? ok("control groups", `${found.join(" and ")} can be limited for a whole sandbox`)
+      : later("control groups", "none is delegated to this user: limits hold for each process by itself"),
+  ];
 }
 
 const OTHERS = 0o077;

@@ -13,7 +13,11 @@ export const EXIT_CODES = Object.freeze({
   approval_required: { code: 8, meaning: "for `check`: a person would be asked" },
   broken_log: { code: 9, meaning: "for `audit verify`: the log was changed" },
   unavailable: { code: 10, meaning: "the service or its store cannot answer now" },
-  not_enforced: { code: 11, meaning: "for `doctor`: this machine lacks something" },
+  not_enforced: {
+    code: 11,
+    meaning:
+      "for `doctor`: this machine lacks something; for `run`: the wall that was asked for cannot be had",
+  },
   interrupted: { code: 130, meaning: "ended by the person at the terminal" },
 } as const);
 
@@ -62,5 +66,9 @@ export function exitOf(code: ErrorCode): ExitName {
     case "store_usage":
     case "store_schema":
       return "unavailable";
+    case "sandbox_unavailable":
+    case "sandbox_profile":
+    case "sandbox_failed":
+      return "not_enforced";
   }
 }

@@ -1,5 +1,4 @@
 /** Commands that need no service, each as a real process. */
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,41 +109,6 @@ describe("sallyport manifest", () => {
   });
 });
 
-describe("sallyport completion", () => {
-  it("is a bash script that completes commands and options without running anything", async () => {
-    const { stdout: script } = await run(["completion", "bash"]);
-    const complete = (...words: string[]): string[] => {
-      const program = `${script}
-COMP_WORDS=(sallyport ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}; _sallyport; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return execFileSync("bash", ["-c", program], { encoding: "utf8" }).trim().split("\n");
-    };
-    expect(complete("man")).toEqual(["manifest"]);
-    expect(complete("manifest", "")).toEqual(expect.arrayContaining(["init", "lint", "test", "explain"]));
-    expect(complete("audit", "ver")).toEqual(["verify"]);
-    expect(complete("requests", "--subject-n")).toEqual(["--subject-name"]);
-  });
-
-  it.each(["zsh", "fish"])("names every command for %s", async (shell) => {
-    const { code, stdout } = await run(["completion", shell]);
-    expect(code).toBe(0);
-    for (const word of [
-      "up",
-      "run",
-      "requests",
-      "approve",
-      "deny",
-      "grants",
-      "revoke",
-      "audit",
-      "check",
-      "manifest",
-    ])
-      expect(stdout).toMatch(new RegExp(`\\b${word}\\b`));
-    for (const word of ["session", "mode", "rules", "policy", "admin", "freeze", "doctor"])
-      expect(stdout).toMatch(new RegExp(`\\b${word}\\b`));
-  });
-});
-
 describe("sallyport doctor", () => {
   it("says of each part whether it is there, and how to get it where it is not", async () => {
     const { code, stdout } = await run(["doctor", "--json"]);
@@ -156,14 +120,29 @@ describe("sallyport doctor", () => {
       "Node",
       "embedded store",
       "kernel",
-      "Landlock",
-      "seccomp",
-      "user namespaces",
-      "C compiler",
+      "wall: launcher",
+      "wall: Landlock",
+      "wall: namespaces",
+      "wall: seccomp",
+      "wall: network",
+      "control groups",
       "data folder",
     ]);
     expect(findings.filter(({ state, next }) => (state === "lacks") !== (next !== null))).toEqual([]);
     expect(code).toBe(ok ? 0 : 11);
+  });
+
+  it("says that there is no wall where the launcher cannot be built, and what to install", async () => {
+    const env = { SALLYPORT_CC: "no-such-compiler", SALLYPORT_CACHE: "/nonexistent" };
+    const { code, stdout } = await run(["doctor", "--json"], { env });
+    const { findings } = JSON.parse(stdout) as {
+      findings: { name: string; state: string; next: string | null }[];
+    };
+    expect(code).toBe(11);
+    expect(findings.find(({ name }) => name === "wall: launcher")).toMatchObject({
+      state: "lacks",
+      next: expect.stringContaining("install a C compiler"),
+    });
   });
 });
 

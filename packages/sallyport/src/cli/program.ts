@@ -8,6 +8,7 @@ import { addCompletionCommands } from "./completion.ts";
 import { addDecideCommands } from "./decide-commands.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addGrantCommands } from "./grant-commands.ts";
+import { addLearnCommand } from "./learn-command.ts";
 import { addManifestCommands } from "./manifest/manifest-commands.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
 import { addPolicyFileCommands } from "./policy-file.ts";
@@ -32,6 +33,7 @@ export function buildProgram(cli: CommandLine): Command {
     });
   addUpCommand(program, cli);
   addRunCommand(program, cli);
+  addLearnCommand(program, cli);
   addRequestCommands(program, cli);
   addDecideCommands(program, cli);
   addGrantCommands(program, cli);

@@ -33,6 +33,9 @@ afterEach(async () => {
   await fixture.close();
 });
 
+/** A gate and nothing else: these programs speak to it themselves. The wall has tests of its own. */
+const BARE = ["--no-sandbox", "--no-guard"];
+
 const MANIFEST = {
   access: [{ resource_type: "network", operation: "receive", target: "https://declared.example.com" }],
 };
@@ -40,7 +43,16 @@ const MANIFEST = {
 function runArgs(task: GatedTask, ...options: string[]): string[] {
   writeFileSync(join(workspace, "manifest.json"), JSON.stringify(MANIFEST));
   const program = [process.execPath, programs.program, programs.realmFile, JSON.stringify(task)];
-  return ["run", "--data", fixture.dataFolder, "--manifest", "manifest.json", ...options, ...program];
+  return [
+    "run",
+    ...BARE,
+    "--data",
+    fixture.dataFolder,
+    "--manifest",
+    "manifest.json",
+    ...options,
+    ...program,
+  ];
 }
 
 const run = async (task: GatedTask, ...options: string[]) => {
@@ -85,7 +97,7 @@ describe("a program that is run", () => {
 
   it("ends as its program ends, and says so where it cannot be started", async () => {
     const at = (...program: string[]) =>
-      runCli(cli, ["run", "--data", fixture.dataFolder, ...program], { cwd: workspace });
+      runCli(cli, ["run", ...BARE, "--data", fixture.dataFolder, ...program], { cwd: workspace });
     expect((await at(process.execPath, "-e", "process.exit(7)")).code).toBe(7);
     expect((await at(process.execPath, "-e", "process.kill(process.pid, 'SIGKILL')")).code).toBe(137);
     expect(await at("no-such-program")).toMatchObject({
@@ -99,6 +111,7 @@ describe("a program that is run", () => {
       cli,
       [
         "run",
+        ...BARE,
         "--data",
         fixture.dataFolder,
         process.execPath,
@@ -117,6 +130,7 @@ describe("a program that is run", () => {
   it("is not run by a manifest with faults, or by one whose examples do not hold", async () => {
     const program = [
       "run",
+      ...BARE,
       "--data",
       fixture.dataFolder,
       "--manifest",
@@ -140,7 +154,7 @@ describe("without an owner", () => {
     const data = join(fixture.folder, "fresh");
     const program = [process.execPath, programs.program, programs.realmFile];
     const task = JSON.stringify({ waitsFor: "https://other.example.com/x" });
-    const child = startCli(cli, ["run", "--data", data, ...program, task], { cwd: workspace });
+    const child = startCli(cli, ["run", ...BARE, "--data", data, ...program, task], { cwd: workspace });
     const out = printed(child, /\{.*\}/);
     const ended = new Promise((resolve) => child.once("close", resolve));
     await printed(child, /running as/, "stderr");
@@ -201,7 +215,7 @@ describe("attack: guarded code approves itself through the command line", () => 
     await expect.poll(async () => (await pending()).length).toBe(1);
     const [request] = await pending();
     const approve = [process.execPath, cli.file, "approve", request?.id ?? "", "--permanent", "--yes"];
-    const inner = ["run", "--data", fixture.dataFolder, ...approve, "--data", fixture.dataFolder];
+    const inner = ["run", ...BARE, "--data", fixture.dataFolder, ...approve, "--data", fixture.dataFolder];
     const { code, stderr } = await runCli(cli, inner, { cwd: workspace });
     expect([code, stderr]).toEqual([4, expect.stringContaining("guarded code may not decide")]);
     expect(await pending()).toHaveLength(1);
@@ -212,7 +226,7 @@ describe("attack: guarded code approves itself through the command line", () => 
     ]) {
       const own = [process.execPath, cli.file, ...words];
       expect(
-        (await runCli(cli, ["run", "--data", fixture.dataFolder, ...own], { cwd: workspace })).code,
+        (await runCli(cli, ["run", ...BARE, "--data", fixture.dataFolder, ...own], { cwd: workspace })).code,
       ).toBe(4);
     }
     child.kill("SIGTERM");

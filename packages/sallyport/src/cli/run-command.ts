@@ -1,51 +1,79 @@
 /**
- * `sallyport run`: starts a program with its own end of the gate. The program is `tool:local.<digest of its manifest>` by
- * the socket that it inherits, whatever its environment says. Where nobody owns the data folder this process does, for as
- * long as the program runs. Not a wall yet: what does not ask is not stopped.
+ * `sallyport run`: starts a program as `tool:local.<digest of its manifest>`, or as a registered subject, behind the wall of
+ * the kernel. Where nobody owns the data folder this process does, for as long as the program runs.
+ * INVARIANT: without the wall only where the person says `--no-sandbox`, which is said and on record.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { type Socket, connect } from "node:net";
-import { constants } from "node:os";
+import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Duplex } from "node:stream";
-import { GATE_FD_VARIABLE } from "@sallyport/runtime";
-import type { Command } from "commander";
+import { TRAP_SETS, type ProcessLimits, type TrapSet } from "@sallyport/sandbox";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliFault } from "./cli-fault.ts";
-import { type CommandLine, type CommonOptions, addLeaf } from "./command-line.ts";
+import { type CommandLine, type CommonOptions, addLeaf, durationOption } from "./command-line.ts";
 import { runSocketOf } from "../data-folder.ts";
 import { dataFolderOf } from "./data-place.ts";
-import { readDoorLine } from "./door-line.ts";
 import { openRunOwner } from "./owner.ts";
+import { runConfined } from "./run/confined-run.ts";
+import { runPlain } from "./run/plain-run.ts";
+import { programForm } from "./run/program-form.ts";
+import type { RunIdentity, RunTerms } from "./run/run-terms.ts";
 import { tryingSocket } from "./socket-fetch.ts";
-import type { RunAnswer, RunWords } from "./run-door.ts";
+import type { RunWords } from "./run-door.ts";
 
 interface RunOptions extends CommonOptions {
   readonly manifest?: string;
+  readonly subject?: { readonly type: string; readonly name: string };
   readonly root?: string;
   readonly session?: string;
   readonly task?: string;
   readonly wait: boolean;
+  readonly waitTime: number;
+  readonly sandbox: boolean;
+  readonly requireSandbox?: boolean;
+  readonly guard: boolean;
+  readonly nodePermission?: boolean;
+  readonly trap: TrapSet;
+  readonly code: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly limit: ProcessLimits;
+  readonly wall?: number;
 }
+
+const WAIT_MS = 600_000;
+const NOT_STARTED = 127;
 
 export function addRunCommand(program: Command, cli: CommandLine): void {
   addLeaf<RunOptions>(program, cli, {
     name: "run",
-    description: "run a program with a gate of its own; what it did not declare asks",
+    description: "run a program behind the wall; what it did not declare waits for a person",
     shape: (command) =>
       command
         .passThroughOptions()
         .argument("<program>", "the program")
         .argument("[args...]", "its arguments")
         .option("--manifest <file>", "what it declares; nothing unless said")
+        .option("--subject <type:name>", "a registered subject to run as", subjectOption)
         .option(
           "--root <folder>",
           "where its relative targets start (the folder of the manifest unless said)",
         )
         .option("--session <key>", "a session key (one of this run unless said)")
         .option("--task <id>", "a task id, for the record")
-        .option("--no-wait", "never let it wait for a person"),
+        .option("--no-wait", "never let it wait for a person")
+        .option("--wait-time <time>", "how long a call waits for a person", durationOption, WAIT_MS)
+        .option("--no-sandbox", "without the wall: the guard only where Node runs it, else nothing")
+        .option("--require-sandbox", "refuse to run with less than the wall; always so in mode `untrusted`")
+        .option("--no-guard", "do not preload the guard where Node runs it")
+        .option("--node-permission", "also Node's own permission model, made from what is declared")
+        .addOption(trapOption())
+        .option("--code <folder>", "a folder of its own code, read without a question", codeOption, [])
+        .option("--env <name[=value]>", "a variable to hand on", envOption, {})
+        .option(
+          "--limit <name=number>",
+          "processes, open-files, file-bytes, memory-bytes, cpu-seconds",
+          limitOption,
+          {},
+        )
+        .option("--wall <time>", "end it after this time", durationOption),
     run: (line, options, [name = "", ...args]) => runProgram(line, options, name, args),
   });
 }
@@ -56,13 +84,38 @@ async function runProgram(
   name: string,
   args: readonly string[],
 ): Promise<number> {
+  if (options.requireSandbox === true && !options.sandbox)
+    throw new CliFault({
+      exit: "usage",
+      message: "`--require-sandbox` and `--no-sandbox` exclude each other",
+    });
   const words = wordsOf(cli, options);
   const folder = dataFolderOf(cli, options);
   const socketPath = runSocketOf(folder);
+  const program = programForm(name, args, cli);
+  if (program === undefined) {
+    cli.terminal.note(`sallyport: ${cli.terminal.shown(`\`${name}\` is not there or cannot be started`)}`);
+    return NOT_STARTED;
+  }
   const owner = (await tryingSocket(socketPath)) === "answers" ? undefined : await openRunOwner(folder);
+  const terms: RunTerms = {
+    cli,
+    dataFolder: folder,
+    socketPath,
+    words,
+    program,
+    announce: (who) => announce(cli, options, who),
+    trapSet: options.trap,
+    limits: options.limit,
+    wallMs: options.wall ?? 0,
+    waitMs: options.waitTime,
+    isGuarded: options.guard,
+    hasNodePermission: options.nodePermission,
+    codeRoots: options.code.map((one) => realpathSync(resolve(cli.cwd, one))),
+    env: options.env,
+  };
   try {
-    const gate = await gateFrom(socketPath, words, cli, options);
-    return await supervised(cli, gate, name, args);
+    return await (options.sandbox ? runConfined(terms) : runPlain(terms));
   } finally {
     await owner?.close();
   }
@@ -74,9 +127,11 @@ function wordsOf(cli: CommandLine, options: RunOptions): RunWords {
   return {
     manifest: file === undefined ? '{"access":[]}' : manifestText(file),
     root,
+    subject: options.subject ?? null,
     sessionKey: options.session ?? null,
     taskId: options.task ?? null,
     interactive: options.wait,
+    learns: false,
   };
 }
 
@@ -92,79 +147,57 @@ function manifestText(file: string): string {
   }
 }
 
-async function gateFrom(
-  socketPath: string,
-  words: RunWords,
-  cli: CommandLine,
-  options: CommonOptions,
-): Promise<Socket> {
-  const socket = connect(socketPath);
-  await once(socket, "connect");
-  socket.write(`${JSON.stringify(words)}\n`);
-  const answer = (await readDoorLine(socket)) as RunAnswer;
-  if (!answer.ok) {
-    socket.destroy();
-    throw new CliFault({
-      exit: "invalid",
-      code: "invalid_manifest",
-      message: answer.message,
-      next: "`sallyport manifest lint` shows every fault",
-    });
-  }
-  const { subject, sessionKey } = answer;
-  if (options.json === true) cli.terminal.note(JSON.stringify({ subject, session_key: sessionKey }));
+function announce(cli: CommandLine, options: RunOptions, { subject, sessionKey }: RunIdentity): void {
+  const { terminal } = cli;
+  const wall = options.sandbox ? "" : ", without the wall: what does not ask is not stopped";
+  if (options.json === true)
+    terminal.note(JSON.stringify({ subject, session_key: sessionKey, sandbox: options.sandbox }));
   else
-    cli.terminal.note(
-      cli.terminal.paint(
+    terminal.note(
+      terminal.paint(
         "dim",
-        cli.terminal.shown(`running as ${subject.type} ${subject.name}, session ${sessionKey}`),
+        terminal.shown(`running as ${subject.type} ${subject.name}, session ${sessionKey}${wall}`),
       ),
     );
-  return socket;
 }
 
-const STOPPED_BY_SIGNAL = 128;
-const NOT_STARTED = 127;
-const GATE_FD = 3;
+function trapOption(): Option {
+  return new Option("--trap <set>", "which operations stop and can be asked about")
+    .choices([...TRAP_SETS])
+    .default("all");
+}
 
-/** The exit code of the program, as a shell would give it. */
-async function supervised(
-  cli: CommandLine,
-  gate: Socket,
-  name: string,
-  args: readonly string[],
-): Promise<number> {
-  const { SALLYPORT_DATA: _data, ...env } = cli.env;
-  const child = spawn(name, [...args], {
-    cwd: cli.cwd,
-    stdio: ["inherit", "inherit", "inherit", "pipe"],
-    env: { ...env, [GATE_FD_VARIABLE]: String(GATE_FD) },
-  });
-  const end = child.stdio[GATE_FD] as unknown as Duplex;
-  for (const side of [gate, end]) side.on("error", () => gate.destroy());
-  gate.pipe(end).pipe(gate);
-  const stop = forwarded(child);
-  try {
-    const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    if (signal !== null) return STOPPED_BY_SIGNAL + (constants.signals[signal] ?? 0);
-    return code ?? 1;
-  } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    cli.terminal.note(
-      `sallyport: ${cli.terminal.shown(`\`${name}\` ${missing ? "is not there" : "cannot be started"}`)}`,
+function subjectOption(text: string): RunOptions["subject"] {
+  const at = text.indexOf(":");
+  if (at < 1) throw new InvalidArgumentError("write a type and a name, such as `tool:demo.reader`");
+  return { type: text.slice(0, at), name: text.slice(at + 1) };
+}
+
+function codeOption(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}
+
+function envOption(text: string, before: RunOptions["env"]): RunOptions["env"] {
+  const at = text.indexOf("=");
+  const name = at < 0 ? text : text.slice(0, at);
+  if (name === "") throw new InvalidArgumentError("write a name, or a name and a value: `NAME=value`");
+  const value = at < 0 ? process.env[name] : text.slice(at + 1);
+  return value === undefined ? before : { ...before, [name]: value };
+}
+
+const LIMITS = {
+  processes: "processesMax",
+  "open-files": "openFilesMax",
+  "file-bytes": "fileBytesMax",
+  "memory-bytes": "memoryBytesMax",
+  "cpu-seconds": "cpuSecondsMax",
+} as const satisfies Readonly<Record<string, keyof ProcessLimits>>;
+
+function limitOption(text: string, before: ProcessLimits): ProcessLimits {
+  const [, name = "", value = ""] = /^([a-z-]+)=([1-9][0-9]{0,14})$/.exec(text) ?? [];
+  if (!Object.hasOwn(LIMITS, name))
+    throw new InvalidArgumentError(
+      `write one of ${Object.keys(LIMITS).join(", ")} and a number: \`processes=64\``,
     );
-    return NOT_STARTED;
-  } finally {
-    stop();
-    gate.destroy();
-  }
-}
-
-const stays = (): void => undefined;
-
-/** WHY: on a terminal ctrl-c reaches the program by itself; this process stays to see it end. */
-function forwarded(child: ChildProcess): () => void {
-  const terminate = (): void => void child.kill("SIGTERM");
-  process.on("SIGINT", stays).on("SIGTERM", terminate);
-  return () => process.off("SIGINT", stays).off("SIGTERM", terminate);
+  return { ...before, [LIMITS[name as keyof typeof LIMITS]]: Number(value) };
 }

@@ -1,29 +1,70 @@
 /**
- * The door by which `sallyport run` gets a gate for its program: a unix socket in the data folder, the owner's alone. One
- * line says what the program runs by; from then on the connection is the gate of that program and nothing else.
+ * The door by which `sallyport run` gets a gate for its program: a unix socket in the data folder, the owner's alone. A
+ * first line says what the program runs by, a second one what stands around it; from then on the connection is the gate of
+ * that program, or of the broker of its sandbox, and nothing else.
  * INVARIANT: whoever comes through here is guarded code from its first byte on: it asks and never decides.
  * Trusts the owner of the folder to start programs; trusts nothing that the program then sends.
  */
 import { randomUUID } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
 import { type Server, type Socket, createServer } from "node:net";
-import type { Subject } from "@sallyport/contract";
+import {
+  type Parsed,
+  type PermissionMode,
+  SENSITIVE_IMPORT_NAMES,
+  type SandboxProfile,
+  type Subject,
+  fault,
+  parseSubject,
+  sameSubject,
+  sandboxProfileWire,
+  subjectLabel,
+} from "@sallyport/contract";
 import type { Sallyport } from "../create-sallyport.ts";
 import { readDoorLine } from "./door-line.ts";
+import { LearnedBooks } from "./run/learned-books.ts";
 
 /** What `run` says; everything but the manifest is the word of the person who runs it. */
 export interface RunWords {
   readonly manifest: string;
   readonly root: string;
+  /** A subject that the owner has registered, in place of the manifest. */
+  readonly subject: { readonly type: string; readonly name: string } | null;
   /** Left out: a session of this run, which ends with it. */
   readonly sessionKey: string | null;
   readonly taskId: string | null;
   readonly interactive: boolean;
+  /** Nothing but deny rules and denials blocks, and what is asked is taken down for `learned`. */
+  readonly learns: boolean;
+}
+
+/** In place of {@link RunWords}: what the programs of a session were seen to need. Answered with one line, once. */
+export interface LearnedWords {
+  readonly learned: string;
 }
 
 export type RunAnswer =
-  | { readonly ok: true; readonly subject: Subject; readonly sessionKey: string }
+  | {
+      readonly ok: true;
+      readonly subject: Subject;
+      readonly sessionKey: string;
+      readonly mode: PermissionMode;
+      /** Sensitive imports that the program may use. */
+      readonly imports: readonly string[];
+      /** What a sandbox is made from: the facts that its broker will hear first. */
+      readonly changes: readonly unknown[];
+    }
   | { readonly ok: false; readonly message: string };
+
+/** What stands around the program, said once it is known and before anything runs. */
+export interface RunStand {
+  /** On the wire. */
+  readonly profile: unknown;
+  /** Who speaks here: the program's own guard, or the broker of the sandbox around it. */
+  readonly enforcer: "guard" | "sandbox";
+  /** Another connection of the same run has said it before. */
+  readonly joins: boolean;
+}
 
 export interface RunDoor {
   close(): Promise<void>;
@@ -36,11 +77,12 @@ const CONNECTIONS_MAX = 1024;
 export function openRunDoor(sallyport: Sallyport, path: string): Promise<RunDoor> {
   const sockets = new Set<Socket>();
   const held = new Set<Promise<void>>();
+  const books = new LearnedBooks();
   const server = createServer({ allowHalfOpen: false }, (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    const visit = letIn(sallyport, socket).catch(() => void socket.destroy());
+    const visit = letIn(sallyport, socket, books).catch(() => void socket.destroy());
     held.add(visit);
     void visit.finally(() => held.delete(visit));
   });
@@ -70,34 +112,75 @@ function listening(server: Server, path: string): Promise<void> {
   });
 }
 
-async function letIn(sallyport: Sallyport, socket: Socket): Promise<void> {
+async function letIn(sallyport: Sallyport, socket: Socket, books: LearnedBooks): Promise<void> {
   socket.setTimeout(FIRST_LINE_MS, () => socket.destroy());
-  const words = wordsOf(await readDoorLine(socket));
+  const line = await readDoorLine(socket);
+  const words = wordsOf(line);
   socket.setTimeout(0);
+  const learned = (line as Partial<LearnedWords> | null)?.learned;
+  if (typeof learned === "string") {
+    socket.end(`${JSON.stringify({ seen: books.take(learned) ?? null })}\n`);
+    return;
+  }
   if (words === undefined) {
     refuse(socket, "the words of this run are not understood: use the same version on both sides");
     return;
   }
-  const registered = sallyport.registry.registerLocal({ root: words.root, manifest: words.manifest });
-  if (!registered.ok) {
-    refuse(socket, registered.message);
-    return;
+  const subject = subjectOf(sallyport, words);
+  if (!subject.ok) refuse(socket, subject.message);
+  else await hold(sallyport, socket, subject.value, words, books);
+}
+
+function subjectOf({ registry }: Sallyport, { subject, root, manifest }: RunWords): Parsed<Subject> {
+  if (subject === null) {
+    const registered = registry.registerLocal({ root, manifest });
+    return registered.ok
+      ? { ok: true, value: registered.subject }
+      : fault("invalid_manifest", "manifest", registered.message);
   }
-  await hold(sallyport, socket, registered.subject, words);
+  const named = parseSubject(subject.type, subject.name);
+  if (!named.ok || registry.declarations().some((one) => sameSubject(one.subject, named.value))) return named;
+  return fault(
+    "invalid_subject",
+    "subject",
+    `\`${subjectLabel(named.value)}\` is not registered with the owner of this folder: run by \`--manifest\``,
+  );
 }
 
 /** The frame stands until the program has gone; a session of the run's own ends with it. */
-async function hold(sallyport: Sallyport, socket: Socket, subject: Subject, words: RunWords): Promise<void> {
+async function hold(
+  sallyport: Sallyport,
+  socket: Socket,
+  subject: Subject,
+  words: RunWords,
+  books: LearnedBooks,
+): Promise<void> {
   const { runtime, service } = sallyport;
   const sessionKey = words.sessionKey ?? `run-${randomUUID()}`;
   const user = { id: `local:${process.getuid?.() ?? 0}` };
-  const { taskId, interactive } = words;
-  await runtime.run(subject, { user, sessionKey, taskId, interactive }, async () => {
+  const { taskId, interactive, learns: observe } = words;
+  await runtime.run(subject, { user, sessionKey, taskId, interactive, observe }, async () => {
+    const premises = await service.gate.factsOf(runtime.caller());
+    const imports = observe ? SENSITIVE_IMPORT_NAMES : importsOf(sallyport, subject);
+    say(socket, { ok: true, subject, sessionKey, imports, ...premises } satisfies RunAnswer);
+    const stand = standOf(await readDoorLine(socket));
+    if (stand === undefined) {
+      refuse(socket, "what stands around this run is not understood: use the same version on both sides");
+      return;
+    }
+    const { profile, enforcer, joins } = stand;
+    const caller = { ...runtime.caller(), sandboxProfile: profile, confined: isComplete(profile) };
+    if (!joins) await service.recordSandbox(caller);
     const gone = new Promise<void>((resolve) => {
-      const session = service.gate.attachChild(socket, runtime.caller(), { onClosed: () => resolve() });
+      const session = service.gate.attachChild(socket, caller, {
+        enforcer,
+        imports,
+        onAsked: observe ? books.listen(sessionKey) : undefined,
+        onClosed: () => resolve(),
+      });
       socket.once("close", () => session.close());
     });
-    answer(socket, { ok: true, subject, sessionKey });
+    say(socket, { ok: true });
     await gone;
   });
   if (words.sessionKey !== null) return;
@@ -105,23 +188,55 @@ async function hold(sallyport: Sallyport, socket: Socket, subject: Subject, word
   await runtime.runAsHost({}, () => service.endSession(runtime.caller(), session));
 }
 
+/** The process is the subject's own: it has the sensitive imports that its manifest lists. */
+function importsOf({ registry }: Sallyport, subject: Subject): readonly string[] {
+  const entry = registry.enter(subject, { use: "own" });
+  if (!entry.ok) return [];
+  entry.leave();
+  return entry.allowedImports;
+}
+
 function refuse(socket: Socket, message: string): void {
   socket.end(`${JSON.stringify({ ok: false, message } satisfies RunAnswer)}\n`);
 }
 
-function answer(socket: Socket, words: RunAnswer): void {
+function say(socket: Socket, words: object): void {
   socket.write(`${JSON.stringify(words)}\n`);
+}
+
+type Stand = Omit<RunStand, "profile"> & { readonly profile: SandboxProfile };
+
+function standOf(value: unknown): Stand | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { profile, enforcer, joins } = value as Partial<Record<keyof RunStand, unknown>>;
+  const parsed = sandboxProfileWire.parse(profile);
+  if (!parsed.ok || typeof joins !== "boolean") return undefined;
+  return enforcer === "guard" || enforcer === "sandbox"
+    ? { profile: parsed.value, enforcer, joins }
+    : undefined;
+}
+
+/** INVARIANT: only a wall of the kernel lets undecided actions run confined. */
+function isComplete({ mode, notEnforced }: SandboxProfile): boolean {
+  return mode === "os" && !notEnforced.some((name) => name.endsWith("_not_asked"));
 }
 
 function wordsOf(value: unknown): RunWords | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { manifest, root, sessionKey, taskId, interactive } = value as Partial<
+  const { manifest, root, subject, sessionKey, taskId, interactive, learns } = value as Partial<
     Record<keyof RunWords, unknown>
   >;
   if (typeof manifest !== "string" || typeof root !== "string" || typeof interactive !== "boolean")
     return undefined;
-  if (!isTextOrNull(sessionKey) || !isTextOrNull(taskId)) return undefined;
-  return { manifest, root, sessionKey, taskId, interactive };
+  if (typeof learns !== "boolean") return undefined;
+  if (!isTextOrNull(sessionKey) || !isTextOrNull(taskId) || !isNameOrNull(subject)) return undefined;
+  return { manifest, root, subject, sessionKey, taskId, interactive, learns };
+}
+
+function isNameOrNull(value: unknown): value is RunWords["subject"] {
+  if (value === null) return true;
+  const { type, name } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof type === "string" && typeof name === "string";
 }
 
 function isTextOrNull(value: unknown): value is string | null {

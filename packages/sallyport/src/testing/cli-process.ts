@@ -1,6 +1,6 @@
 /** The command `sallyport` as a process of its own, bundled from the sources so that a bare Node runs it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,13 +18,19 @@ interface Rolldown {
   }>;
 }
 
-/** WHY under the package's own folder: drivers are found where they are installed. */
-export async function bundleCli(): Promise<BundledCli> {
+type Builder<Name extends string> = {
+  readonly [N in Name]: (places: { readonly output: string }) => Promise<string>;
+};
+const tool = (name: string): string => new URL(`../../../../tools/${name}.mjs`, import.meta.url).href;
+
+/** `runs`: with what `sallyport run` needs. WHY under the package's own folder: drivers are found where they are installed. */
+export async function bundleCli({ runs = false }: { readonly runs?: boolean } = {}): Promise<BundledCli> {
   const here = dirname(fileURLToPath(import.meta.url));
   const programs = join(here, "..", "..", "dist", "test-programs");
   mkdirSync(programs, { recursive: true });
   const folder = mkdtempSync(join(programs, "cli-"));
-  const file = join(folder, "sallyport.mjs");
+  const file = join(folder, "bin", "sallyport.mjs");
+  const packages = join(here, "..", "..", "..");
   const { resolve } = createRequire(import.meta.url);
   const { rolldown } = (await import(pathToFileURL(resolve("rolldown")).href)) as Rolldown;
   const build = await rolldown({
@@ -46,6 +52,13 @@ export async function bundleCli(): Promise<BundledCli> {
   });
   await build.write({ file, format: "esm", codeSplitting: false });
   await build.close();
+  // WHY: where the packages look for what is beside them, once they are in one file.
+  symlinkSync(join(packages, "sandbox", "native"), join(folder, "native"));
+  if (!runs) return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const { buildRealm } = (await import(tool("build-realm"))) as Builder<"buildRealm">;
+  const { buildGuard } = (await import(tool("build-guard"))) as Builder<"buildGuard">;
+  await buildRealm({ output: join(folder, "dist", "realm-script.js") });
+  await buildGuard({ output: join(folder, "dist", "preload.cjs") });
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

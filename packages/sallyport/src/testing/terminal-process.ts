@@ -2,13 +2,11 @@
  * A program in a real terminal: a pseudo-terminal of the pinned `@lydell/node-pty`, from the npm registry into the cache
  * folder. What the program draws is kept as it came; whoever waits, waits for text.
  */
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify, stripVTControlCharacters } from "node:util";
+import { stripVTControlCharacters } from "node:util";
 
+const tools = new URL("../../../../tools/cached-package.mjs", import.meta.url).href;
 const NAME = "@lydell/node-pty";
 const VERSION = "1.1.0";
 
@@ -104,29 +102,10 @@ function defined(env: Readonly<Record<string, string | undefined>>): Record<stri
 }
 
 async function obtainPty(): Promise<PtyModule> {
-  const { SALLYPORT_CACHE: own, XDG_CACHE_HOME: xdg } = process.env;
-  const cache = own || join(xdg || join(homedir(), ".cache"), "sallyport");
-  const folder = join(cache, `pty-${VERSION}`);
-  const entry = join(folder, "node_modules", NAME, "index.js");
-  if (!existsSync(entry)) await install(folder, entry);
+  const { obtainPackage } = (await import(tools)) as {
+    readonly obtainPackage: (name: string, version: string) => Promise<string>;
+  };
+  const entry = join(await obtainPackage(NAME, VERSION), "index.js");
   const module = (await import(pathToFileURL(entry).href)) as { readonly default: PtyModule };
   return module.default;
-}
-
-/** INVARIANT: the folder appears whole or not at all, also when several test files come at the same time. */
-async function install(folder: string, entry: string): Promise<void> {
-  const draft = `${folder}.${process.pid}`;
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { recursive: true });
-  const quiet = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const command = ["install", "--prefix", draft, ...quiet, "--loglevel=error", `${NAME}@${VERSION}`];
-  try {
-    await promisify(execFile)("npm", command, { cwd: draft });
-    renameSync(draft, folder);
-  } catch (error) {
-    // Another process may have been first; its copy is as good.
-    if (!existsSync(entry)) throw error;
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
 }
