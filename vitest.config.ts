@@ -34,10 +34,10 @@ const project = (name: string, include: readonly string[], exclude: readonly str
     pool: "forks" as const,
     isolate: !PURE.has(name),
     ...(ALONE.has(name) ? { maxWorkers: 1, sequence: { groupOrder: 1 } } : {}),
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // WHY: waiting is for something that comes; how long it takes is the machine's affair.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 });
 
