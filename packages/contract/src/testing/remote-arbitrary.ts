@@ -28,6 +28,8 @@ const one = <T>(values: readonly T[]) => fc.constantFrom(...values);
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const few = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { maxLength: 3 });
 
+const base64url = (length: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9_-]{${length}}$`));
+
 /** Every key may be left out but these. */
 function record(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>, ...requiredKeys: readonly string[]) {
   return fc.record(shape, { requiredKeys: [...requiredKeys] });
@@ -175,5 +177,11 @@ function jobArbitraries({ id, text, hostText, subject }: WireParts) {
     }),
     settle_job: fc.oneof(outcome("kept"), outcome("done"), outcome("failed", { error: text })),
     settled_job: fc.record({ held: fc.boolean() }),
+    open_session: fc.record({ public_key: base64url(87) }),
+    opened_session: fc.record({
+      session_id: base64url(43),
+      public_key: base64url(87),
+      expires_at_ms: fc.nat(),
+    }),
   };
 }

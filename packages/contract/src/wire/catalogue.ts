@@ -7,6 +7,8 @@ import {
   issuedCredentialWire,
   lendJobsWire,
   lentJobsWire,
+  openSessionWire,
+  openedSessionWire,
   remoteCheckWire,
   remoteDecisionWire,
   remoteRequireWire,
@@ -86,6 +88,8 @@ export const WIRES = Object.freeze({
   lent_jobs: lentJobsWire,
   settle_job: settleJobWire,
   settled_job: settledJobWire,
+  open_session: openSessionWire,
+  opened_session: openedSessionWire,
 });
 
 export type WireName = keyof typeof WIRES;

@@ -21,7 +21,14 @@ import { type Command, Option } from "commander";
 import { CliFault } from "./cli-fault.ts";
 import { type CommandLine, type CommonOptions, addGroup, addLeaf, durationOption } from "./command-line.ts";
 import type { ExitName } from "./exit-code.ts";
-import { type FilterOptions, principalOption, sessionFilter, sessionOptions } from "./filter-options.ts";
+import {
+  type FilterOptions,
+  pageOf,
+  pageOptions,
+  principalOption,
+  sessionFilter,
+  sessionOptions,
+} from "./filter-options.ts";
 import { tellChange } from "./grant-commands.ts";
 import { printTable } from "./table.ts";
 
@@ -38,12 +45,13 @@ export function addPolicyCommands(program: Command, cli: CommandLine): void {
 
 function addSessionCommands(program: Command, cli: CommandLine): void {
   const group = addGroup(program, "session", "list and end sessions");
-  addLeaf<CommonOptions>(group, cli, {
+  addLeaf<FilterOptions>(group, cli, {
     name: "list",
     isDefault: true,
     description: "list sessions that hold an approval or a request",
+    shape: pageOptions,
     run: async (line, options) => {
-      const page = await line.withOwner(options, (admin) => admin.sessions());
+      const page = await line.withOwner(options, (admin) => admin.sessions(pageOf(options)));
       if (options.json === true) line.terminal.json(sessionPageWire.format(page));
       else if (page.rows.length === 0) line.terminal.note("no session holds anything");
       else
@@ -58,6 +66,8 @@ function addSessionCommands(program: Command, cli: CommandLine): void {
           ],
           page.rows,
         );
+      if (options.json !== true && page.next !== null)
+        line.terminal.note(`there is more: \`--after ${line.terminal.shown(page.next)}\``);
     },
   });
   addLeaf<FilterOptions>(group, cli, {
