@@ -74,9 +74,9 @@ export async function startOwner(cli: BundledCli, ...more: string[]): Promise<Ru
         programs.realmFile,
         JSON.stringify(task),
       ];
-      const child = startCli(cli, ["run", "--data", data, ...options, ...program], {
-        cwd: join(folder, "work"),
-      });
+      // WHY bare: the program speaks with the gate itself, as those do that use the SDK.
+      const words = ["run", "--no-sandbox", "--no-guard", "--data", data, ...options, ...program];
+      const child = startCli(cli, words, { cwd: join(folder, "work") });
       started.push(child);
       return child;
     },
