@@ -8,9 +8,11 @@ const PURE = new Set(["contract", "policy"]);
 
 /**
  * One file at a time, after the others. WHY: the kernel counts the processes of a user over all sandboxes, and hundreds of
- * another test must not be in the way of what is proved.
+ * another test must not be in the way of what is proved; and a browser takes a machine for itself.
  */
-const ALONE = new Set(["sandbox"]);
+const ALONE = new Set(["sandbox", "browser"]);
+/** WHY two: most tests wait for a child, a disk or a socket most of the time. */
+const WORKERS = 2;
 
 /** A browser is the same on every Node: these run once, on the Node of the run. */
 const BROWSER = "tests/browser/**/*.test.ts";
@@ -33,7 +35,7 @@ const project = (name: string, include: readonly string[], exclude: readonly str
     exclude: ["**/node_modules/**", "**/dist/**", ...exclude],
     pool: "forks" as const,
     isolate: !PURE.has(name),
-    ...(ALONE.has(name) ? { maxWorkers: 1, sequence: { groupOrder: 1 } } : {}),
+    ...(ALONE.has(name) ? { maxWorkers: 1, sequence: { groupOrder: 1 } } : { maxWorkers: WORKERS }),
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // WHY: waiting is for something that comes; how long it takes is the machine's affair.
