@@ -56,6 +56,13 @@ const said = (worker) => new Promise((done, failed) => {
   worker.on("exit", (code) => done("exit " + code));
 });
 `;
+/** What the machines of others have in their environments: nothing that a thread reads. */
+const WORDS_FOR_OTHERS = {
+  PYTHONPATH: "lib",
+  LD_LIBRARY_PATH: "/nowhere",
+  GIT_CONFIG_COUNT: "0",
+  NODE_VERSION: "20",
+};
 const GUARDED_THREAD = {
   declared: "reads a",
   secret: "ERR_ACCESS_DENIED",
@@ -84,7 +91,7 @@ describe("a thread", () => {
        nested: () => said(new Worker("const { Worker, parentPort, workerData } = require('worker_threads'); new Worker(" + JSON.stringify(program) + ", { eval: true, execArgv: [], workerData }).on('message', (told) => parentPort.postMessage(told))", { eval: true, workerData: at })),
        ended: () => new Promise((done, failed) => { const worker = new Worker("setInterval(() => {}, 1000)", { eval: true }); worker.on("online", () => worker.terminate()); worker.on("error", failed); worker.on("exit", done); }),
        failed: () => said(new Worker("throw new Error('mine')", { eval: true })).catch((error) => error.message)`,
-      { ...own, before: BEFORE },
+      { ...own, before: BEFORE, env: WORDS_FOR_OTHERS },
     );
     const { ended, failed, withFlags, ...rest } = found;
     expect(rest).toEqual(Object.fromEntries(Object.keys(rest).map((name) => [name, GUARDED_THREAD])));

@@ -59,6 +59,7 @@ const KEPT: readonly string[] = freeze([
   "NODE_NO_WARNINGS",
   "NODE_PATH",
   "NODE_UNIQUE_ID",
+  "NODE_VERSION",
 ]);
 
 export function isScrubbed(name: string): boolean {

@@ -7,7 +7,7 @@
 import workerThreads, { type MessagePort } from "node:worker_threads";
 import { pathText } from "@sallyport/gate";
 import { invalidError, refusedError } from "../blocked-call.ts";
-import { append, bare, defineProperty, freeze, put } from "../captured.ts";
+import { append, bare, beginsWith, defineProperty, freeze, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { refusing } from "../refused/refused-exports.ts";
 import { replaceExport } from "../replace-export.ts";
@@ -135,11 +135,12 @@ function environmentOf(given: unknown): Options | typeof SHARE_ENV {
   return env;
 }
 
+/** Words for other programs (`PYTHONPATH`, `LD_…`) say nothing to a thread of this one. */
 function requireNoFlags(): void {
   const names = ownKeys(process.env);
   for (let index = 0; index < names.length; index++) {
     const name = names[index];
-    if (typeof name === "string" && isScrubbed(name))
+    if (typeof name === "string" && beginsWith(name, "NODE_") && isScrubbed(name))
       throw refusedError(
         `a thread of guarded code cannot share an environment that has \`${name}\`: remove it first`,
         bare({ syscall: "Worker" }),
