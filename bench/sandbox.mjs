@@ -3,10 +3,9 @@
  * Purpose: `npm run bench -- sandbox [--json] [--quick] [--stage NAME]`: what the wall costs, beside bare programs, bwrap and
  * `@anthropic-ai/sandbox-runtime`, and whether the gates hold. See README.md in this folder.
  */
-import { parseArgs } from "node:util";
 import { bold, dim } from "../tools/paint.mjs";
-import { allHold, best } from "./harness/gates.mjs";
-import { documentHead, gateLine, progress, time } from "./harness/output.mjs";
+import { runBench } from "./harness/command.mjs";
+import { gateLine, time } from "./harness/output.mjs";
 import { judgeGates } from "./sandbox/gates.mjs";
 import { runStage } from "./sandbox/stage.mjs";
 
@@ -22,28 +21,7 @@ const QUICK = Object.freeze({
   open: { rounds: 4, opens: 20_000 },
   programs: { rounds: 4, files: 600 },
 });
-const RUNS_MAX = 3;
 const WIDTH = 34;
-
-const { values: flags } = parseArgs({
-  options: {
-    json: { type: "boolean", default: false },
-    quick: { type: "boolean", default: false },
-    stage: { type: "string" },
-  },
-});
-const effort = flags.quick ? QUICK : FULL;
-
-/** @param {keyof typeof FULL} name @returns {Promise<never>} */
-function measure(name) {
-  progress(name);
-  return runStage(name, effort[name]);
-}
-
-/** @returns {Promise<Findings>} */
-async function measureAll() {
-  return { spawn: await measure("spawn"), open: await measure("open"), programs: await measure("programs") };
-}
 
 /** @param {Findings} findings @param {readonly import("./harness/gates.mjs").Outcome[]} outcomes */
 function showFindings({ spawn, open, programs }, outcomes) {
@@ -69,30 +47,4 @@ function showFindings({ spawn, open, programs }, outcomes) {
   for (const outcome of outcomes) console.log(gateLine(outcome));
 }
 
-async function showAll() {
-  let findings = await measureAll();
-  const runs = [judgeGates(findings, flags.quick)];
-  // WHY again: one disturbed run must not pass for a slow wall.
-  while (!allHold(best(runs)) && runs.length < RUNS_MAX) {
-    progress("a gate fails: once more");
-    findings = await measureAll();
-    runs.push(judgeGates(findings, flags.quick));
-  }
-  const gates = best(runs);
-  const ok = allHold(gates);
-  if (flags.json)
-    console.log(
-      JSON.stringify(
-        { ...documentHead("sandbox", { ok, quick: flags.quick }), gates, ...findings },
-        undefined,
-        2,
-      ),
-    );
-  else showFindings(findings, gates);
-  process.exitCode = ok ? 0 : 1;
-}
-
-if (flags.stage === undefined) await showAll();
-else if (Object.hasOwn(FULL, flags.stage))
-  console.log(JSON.stringify(await measure(/** @type {keyof typeof FULL} */ (flags.stage)), undefined, 2));
-else throw new Error(`there is no stage \`${flags.stage}\`: name one of ${Object.keys(FULL).join(", ")}`);
+await runBench({ name: "sandbox", full: FULL, quick: QUICK, runStage, judgeGates, showFindings });
