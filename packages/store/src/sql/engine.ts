@@ -17,10 +17,16 @@ export interface Answer {
   readonly changed: number;
 }
 
+/** How many rows the caller looks at. */
+export type Wanted = "all" | "first";
+
 /** INVARIANT: ends with exactly one of `commit` and `rollback`; `rollback` never rejects. */
 export interface Session {
-  /** An engine in this process answers at once. WHY: a promise for every statement costs as much as the statement. */
-  execute(text: string, parameters: readonly Parameter[]): Answer | Promise<Answer>;
+  /**
+   * An engine in this process answers at once. WHY: a promise for every statement costs as much as the statement.
+   * @param wanted `first`: an engine may leave out all rows but one
+   */
+  execute(text: string, parameters: readonly Parameter[], wanted?: Wanted): Answer | Promise<Answer>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }

@@ -4,7 +4,7 @@
  * Use it where the shape does not depend on the arguments.
  */
 import type { Compilable, Kysely } from "kysely";
-import type { Answer, Parameter } from "./engine.ts";
+import type { Answer, Parameter, Wanted } from "./engine.ts";
 import type { Schema } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
@@ -25,7 +25,8 @@ type Values<Name extends string> = Readonly<Record<Name, Parameter>>;
 
 interface Written {
   readonly text: string;
-  readonly parameters: readonly unknown[];
+  /** What stands at each place: the name of a value, or the value itself. */
+  readonly places: readonly (Mark | Parameter)[];
 }
 
 export interface Prepared<Name extends string, Row> {
@@ -41,25 +42,30 @@ export function prepared<const Name extends string, Row>(
   const marks = Object.fromEntries(names.map((name) => [name, new Mark(name)])) as Marks<Name>;
   const written = new WeakMap<Kysely<Schema>, Written>();
 
-  const run = (scope: Scope, values: Values<Name>): Answer | Promise<Answer> => {
+  const run = (scope: Scope, values: Values<Name>, wanted: Wanted): Answer | Promise<Answer> => {
     let known = written.get(scope.build);
     if (known === undefined) {
       const { sql: text, parameters } = build(scope.build, marks, scope).compile();
-      known = { text, parameters };
+      known = { text, places: parameters as readonly (Mark | Parameter)[] };
       written.set(scope.build, known);
     }
-    return scope.run(
-      known.text,
-      known.parameters.map((value) => (value instanceof Mark ? values[value.name as Name] : value)),
-    );
-  };
-  const answered = async <T>(scope: Scope, values: Values<Name>, take: (answer: Answer) => T): Promise<T> => {
-    const answer = run(scope, values);
-    return take(answer instanceof Promise ? await answer : answer);
+    const { text, places } = known;
+    const parameters: Parameter[] = [];
+    for (const place of places) parameters.push(place instanceof Mark ? values[place.name as Name] : place);
+    return scope.run(text, parameters, wanted);
   };
   return {
-    all: (scope, values) => answered(scope, values, ({ rows }) => rows as readonly Row[]),
-    first: (scope, values) => answered(scope, values, ({ rows }) => (rows[0] ?? null) as Row | null),
-    changed: (scope, values) => answered(scope, values, ({ changed }) => changed),
+    all: async (scope, values) => {
+      const answer = run(scope, values, "all");
+      return (answer instanceof Promise ? await answer : answer).rows as readonly Row[];
+    },
+    first: async (scope, values) => {
+      const answer = run(scope, values, "first");
+      return ((answer instanceof Promise ? await answer : answer).rows[0] ?? null) as Row | null;
+    },
+    changed: async (scope, values) => {
+      const answer = run(scope, values, "all");
+      return (answer instanceof Promise ? await answer : answer).changed;
+    },
   };
 }

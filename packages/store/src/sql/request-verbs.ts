@@ -2,7 +2,7 @@
  * Requests.
  * INVARIANT: at most one pending request per tuple, organization, user and session: a partial unique index.
  */
-import type { Attester, PermissionMode, RequestStatus } from "@sallyport/contract";
+import type { Attester, Operation, PermissionMode, RequestStatus, ResourceType } from "@sallyport/contract";
 import { sql } from "kysely";
 import type { RequestFilter, RequestRow, RequestVerbs } from "../port.ts";
 import {
@@ -11,15 +11,16 @@ import {
   jsonOf,
   mapped,
   pairColumns,
+  principalOf,
   SESSION,
   sessionColumns,
   sessionConditions,
-  sessionOf,
+  sessionKeyOf,
+  subjectOf,
   TUPLE,
   TUPLE_KEY,
   tupleColumns,
   tupleConditions,
-  tupleOf,
 } from "./columns.ts";
 import { equal } from "./conditions.ts";
 import { listRows } from "./list-rows.ts";
@@ -33,9 +34,14 @@ const TUPLE_PAIR = ["subject_type", "subject_name", "resource_type", "operation"
 const requestOf = (row: RequestTable): RequestRow =>
   Object.freeze({
     id: row.id,
-    ...tupleOf(row),
+    subject: subjectOf(row.subject_type, row.subject_name),
+    resourceType: row.resource_type as ResourceType,
+    operation: row.operation as Operation,
+    target: row.target,
     targetRequested: row.target_requested,
-    ...sessionOf(row),
+    organizationId: principalOf(row.organization_id),
+    userId: principalOf(row.user_id),
+    sessionKey: sessionKeyOf(row.session_key),
     taskId: row.task_id,
     subjectChain: jsonOf(row.subject_chain),
     mode: row.mode as PermissionMode,

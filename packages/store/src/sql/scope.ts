@@ -4,7 +4,7 @@
  */
 import type { Compilable, Kysely } from "kysely";
 import { StoreUsageError, StoreValueError } from "../errors.ts";
-import type { Answer, Engine, EngineKind, Parameter, Session } from "./engine.ts";
+import type { Answer, Engine, EngineKind, Parameter, Session, Wanted } from "./engine.ts";
 import type { Schema } from "./schema.ts";
 
 /** Text that PostgreSQL (NUL) or UTF-8 (half a surrogate pair) cannot hold; two such texts could become one. */
@@ -34,7 +34,9 @@ export class Scope {
   }
 
   async first<Row>(query: Compilable<Row>): Promise<Row | null> {
-    return (await this.all(query))[0] ?? null;
+    const { sql, parameters } = query.compile();
+    const { rows } = await this.run(sql, parameters, "first");
+    return (rows[0] ?? null) as Row | null;
   }
 
   async changed(query: Compilable): Promise<number> {
@@ -43,10 +45,10 @@ export class Scope {
   }
 
   /** At once where the engine answers at once. */
-  run(text: string, parameters: readonly unknown[]): Answer | Promise<Answer> {
+  run(text: string, parameters: readonly unknown[], wanted: Wanted = "all"): Answer | Promise<Answer> {
     if (this.#ended) throw new StoreUsageError("the transaction has ended: use it only inside its callback");
     try {
-      const answer = this.#session.execute(text, parameters.map(checkedParameter));
+      const answer = this.#session.execute(text, parameters.map(checkedParameter), wanted);
       return answer instanceof Promise ? answer.catch((error: unknown) => this.#failed(error)) : answer;
     } catch (error) {
       return this.#failed(error);

@@ -11,7 +11,7 @@ import { closeSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { StoreOwnedError, StoreUnavailableError, StoreUsageError } from "../errors.ts";
 import { queryBuilder } from "../sql/builder.ts";
-import type { Answer, Engine, Parameter, Session } from "../sql/engine.ts";
+import type { Answer, Engine, Parameter, Session, Wanted } from "../sql/engine.ts";
 import { type SqliteConnection, connect } from "./driver.ts";
 import { LoopTurn } from "./loop-turn.ts";
 import { readOwner, removeOwner, writeOwner } from "./owner-record.ts";
@@ -57,7 +57,7 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
     try {
       if (closed) throw new StoreUsageError("the store is closed: open it again");
       if (unfinished) abandon();
-      connection.run(mode === "read" ? "begin" : "begin immediate");
+      connection.exec(mode === "read" ? "begin" : "begin immediate");
     } catch (error) {
       turns.next();
       throw error instanceof StoreUsageError ? error : sqliteFault(error);
@@ -67,7 +67,7 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
 
   const abandon = (): void => {
     try {
-      connection.run("rollback");
+      connection.exec("rollback");
       unfinished = false;
     } catch (error) {
       // WHY: SQLite rolls back by itself after some faults, and says then that there is nothing to roll back.
@@ -77,24 +77,26 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
 
   const session = (mode: "read" | "write"): Session => {
     let ended = false;
-    const run = (text: string, parameters: readonly Parameter[]): Answer => {
+    const run = (text: string, parameters: readonly Parameter[], wanted: Wanted | undefined): Answer => {
       // INVARIANT: a statement that nobody waited for never runs outside its transaction.
       if (ended) throw new StoreUsageError("the transaction has ended: wait for its statements");
       try {
-        return connection.run(text, parameters);
+        return connection.run(text, parameters, wanted);
       } catch (error) {
         throw sqliteFault(error);
       }
     };
     return {
-      execute: (text, parameters) => {
+      execute: (text, parameters, wanted) => {
         if (mode === "read" && !READING.test(text)) throw new StoreUsageError(NOT_A_READ);
-        return loop.isDue ? loop.take().then(() => run(text, parameters)) : run(text, parameters);
+        return loop.isDue
+          ? loop.take().then(() => run(text, parameters, wanted))
+          : run(text, parameters, wanted);
       },
       commit: async () => {
         ended = true;
         try {
-          connection.run("commit");
+          connection.exec("commit");
         } catch (error) {
           abandon();
           throw sqliteFault(error, "commit");
