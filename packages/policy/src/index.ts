@@ -12,19 +12,20 @@ export type { Change, ChangeKind } from "./change.ts";
 export { decide } from "./decide.ts";
 export { type Explanation, type Remedy, explain } from "./explain.ts";
 export { type ExampleResult, exampleFaults, tryExamples } from "./manifest-examples.ts";
-export type {
-  AccessRule,
-  Approval,
-  BuiltinDeny,
-  Context,
-  Contract,
-  Denial,
-  Frame,
-  HookAnswer,
-  HostRule,
-  PrincipalId,
-  Question,
-  Registration,
+export {
+  type AccessRule,
+  type Approval,
+  type BuiltinDeny,
+  type Context,
+  type Contract,
+  type Denial,
+  type Frame,
+  type HookAnswer,
+  type HostRule,
+  PLAIN_CONTEXT,
+  type PrincipalId,
+  type Question,
+  type Registration,
 } from "./question.ts";
 export type { HashSeed } from "./seeded-hash.ts";
 export { Snapshot, type SnapshotOptions } from "./snapshot.ts";

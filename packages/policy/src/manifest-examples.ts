@@ -13,6 +13,7 @@ import {
 } from "@sallyport/contract";
 import { ActiveContext } from "./active-context.ts";
 import { decide } from "./decide.ts";
+import { PLAIN_CONTEXT } from "./question.ts";
 import type { HashSeed } from "./seeded-hash.ts";
 import { Snapshot } from "./snapshot.ts";
 
@@ -87,14 +88,6 @@ function exampleSubject(): Subject {
 function contextOf(contract: string) {
   return {
     frames: [{ subject: SUBJECT, phase: "runtime" as const, entry: "host" as const, contracts: [contract] }],
-    organizationId: null,
-    userId: null,
-    sessionKey: null,
-    mode: "default" as const,
-    modeExpiresAtMs: null,
-    setup: false,
-    observe: false,
-    confined: false,
-    live: true,
+    ...PLAIN_CONTEXT,
   };
 }

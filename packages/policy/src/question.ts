@@ -117,6 +117,19 @@ export interface Context {
   readonly live: boolean;
 }
 
+/** Nobody in particular, in mode `default`: what is asked of rules alone, outside of any call. */
+export const PLAIN_CONTEXT: Omit<Context, "frames"> = Object.freeze({
+  organizationId: null,
+  userId: null,
+  sessionKey: null,
+  mode: "default",
+  modeExpiresAtMs: null,
+  setup: false,
+  observe: false,
+  confined: false,
+  live: true,
+});
+
 export interface HookAnswer {
   readonly answer: "allow" | "deny" | "ask";
   readonly ref: string;

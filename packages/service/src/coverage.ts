@@ -3,7 +3,14 @@
  * decision. What is resolved by a decision is thereby exactly what the next check would say.
  */
 import { type Access, type Parsed, parseAccess } from "@sallyport/contract";
-import { ActiveContext, type Change, Snapshot, type SnapshotOptions, decide } from "@sallyport/policy";
+import {
+  ActiveContext,
+  type Change,
+  PLAIN_CONTEXT,
+  Snapshot,
+  type SnapshotOptions,
+  decide,
+} from "@sallyport/policy";
 import type { RequestRow, SessionIdentity, Tuple } from "@sallyport/store";
 
 const DECIDED: ReadonlySet<string> = new Set([
@@ -30,15 +37,10 @@ export function coverageOf(options: SnapshotOptions, change: Change): Coverage {
       const frame = { subject: tuple.subject, phase: "runtime", entry: "host", contracts: [] } as const;
       const active = new ActiveContext(snapshot, {
         frames: [frame],
+        ...PLAIN_CONTEXT,
         organizationId: session.organizationId,
         userId: session.userId,
         sessionKey: session.sessionKey,
-        mode: "default",
-        modeExpiresAtMs: null,
-        setup: false,
-        observe: false,
-        confined: false,
-        live: true,
       });
       return DECIDED.has(decide(active, { access: access.value, ask: "passive", nowMs: 0 }).code);
     },

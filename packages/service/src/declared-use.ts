@@ -5,7 +5,7 @@
  */
 import { type Subject, type WireAccessRule, parseAccess } from "@sallyport/contract";
 import { type DeclaredUseView, USE_TARGETS_MAX, USE_UNDECLARED_MAX } from "@sallyport/contract/admin";
-import { ActiveContext, Snapshot, decide } from "@sallyport/policy";
+import { ActiveContext, PLAIN_CONTEXT, Snapshot, decide } from "@sallyport/policy";
 import type { TargetCount } from "@sallyport/store";
 import { timestampOf } from "./node-clock.ts";
 import type { NodeParts } from "./node-parts.ts";
@@ -104,13 +104,5 @@ const ALONE = {
       contracts: [CONTRACT],
     },
   ],
-  organizationId: null,
-  userId: null,
-  sessionKey: null,
-  mode: "default",
-  modeExpiresAtMs: null,
-  setup: false,
-  observe: false,
-  confined: false,
-  live: true,
+  ...PLAIN_CONTEXT,
 } as const;

@@ -3,7 +3,7 @@
  * manifest alone. Changes nothing anywhere else.
  */
 import { type Parsed, fault, parseAccess, whatwgUrl } from "@sallyport/contract";
-import { ActiveContext, Snapshot, decide } from "@sallyport/policy";
+import { ActiveContext, PLAIN_CONTEXT, Snapshot, decide } from "@sallyport/policy";
 import { SubjectRegistry } from "../registry/subject-registry.ts";
 import type { SeenAccess } from "./seen-book.ts";
 
@@ -33,15 +33,7 @@ export function declaredCover(manifest: string, folder: string): Parsed<Declared
   if (!entry.ok) return fault("invalid_manifest", "manifest", entry.message);
   const active = new ActiveContext(snapshot, {
     frames: [entry.frame],
-    organizationId: null,
-    userId: null,
-    sessionKey: null,
-    mode: "default",
-    modeExpiresAtMs: null,
-    setup: false,
-    observe: false,
-    confined: false,
-    live: true,
+    ...PLAIN_CONTEXT,
   });
   const isCovered: DeclaredCover["isCovered"] = ({ resourceType, operation, target }) => {
     const access = parseAccess({ resourceType, operation, target }, whatwgUrl);

@@ -12,7 +12,7 @@ import {
   parseSubject,
   whatwgUrl,
 } from "@sallyport/contract";
-import { ActiveContext, Snapshot, decide } from "@sallyport/policy";
+import { ActiveContext, PLAIN_CONTEXT, Snapshot, decide } from "@sallyport/policy";
 import type {
   Registered,
   RegistryChange,
@@ -98,15 +98,7 @@ export function codeOf(
   const access = parseAccess({ resourceType, operation, target }, whatwgUrl);
   const context = new ActiveContext(snapshot, {
     frames: Array.isArray(frames) ? (frames as readonly CallerFrame[]) : [frames as CallerFrame],
-    organizationId: null,
-    userId: null,
-    sessionKey: null,
-    mode: "default",
-    modeExpiresAtMs: null,
-    setup: false,
-    observe: false,
-    confined: false,
-    live: true,
+    ...PLAIN_CONTEXT,
   });
   return decide(context, {
     access: access.ok ? access.value : access,

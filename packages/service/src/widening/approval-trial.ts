@@ -4,7 +4,14 @@
  */
 import { randomInt } from "node:crypto";
 import { type Access, type Match, type Subject, type UrlParser, parseSubject } from "@sallyport/contract";
-import { ActiveContext, type HashSeed, type Question, Snapshot, decide } from "@sallyport/policy";
+import {
+  ActiveContext,
+  type HashSeed,
+  type Question,
+  PLAIN_CONTEXT,
+  Snapshot,
+  decide,
+} from "@sallyport/policy";
 
 export interface TrialApproval {
   readonly target: string;
@@ -57,15 +64,7 @@ const SUBJECT = trialSubject();
 
 const CONTEXT = Object.freeze({
   frames: [{ subject: SUBJECT, phase: "runtime" as const, entry: "host" as const, contracts: [] }],
-  organizationId: null,
-  userId: null,
-  sessionKey: null,
-  mode: "default" as const,
-  modeExpiresAtMs: null,
-  setup: false,
-  observe: false,
-  confined: false,
-  live: true,
+  ...PLAIN_CONTEXT,
 });
 
 function trialSubject(): Subject {

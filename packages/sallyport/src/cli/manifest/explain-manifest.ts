@@ -9,7 +9,7 @@ import {
   parseSubject,
   whatwgUrl,
 } from "@sallyport/contract";
-import { ActiveContext, Snapshot, explain } from "@sallyport/policy";
+import { ActiveContext, PLAIN_CONTEXT, Snapshot, explain } from "@sallyport/policy";
 import { CliFault } from "../cli-fault.ts";
 import type { CommandLine, CommonOptions } from "../command-line.ts";
 import { type ExitName, exitOf } from "../exit-code.ts";
@@ -95,14 +95,6 @@ function contextOf(access: readonly ManifestRule[]): ActiveContext {
   if (!subject.ok) throw new Error(subject.message);
   return new ActiveContext(snapshot, {
     frames: [{ subject: subject.value, phase: "runtime", entry: "host", contracts: ["manifest"] }],
-    organizationId: null,
-    userId: null,
-    sessionKey: null,
-    mode: "default",
-    modeExpiresAtMs: null,
-    setup: false,
-    observe: false,
-    confined: false,
-    live: true,
+    ...PLAIN_CONTEXT,
   });
 }
