@@ -6,7 +6,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { PolicyAction } from "@sallyport/contract";
-import type { StoreTransaction } from "@sallyport/store";
+import type { RequestRow, StoreTransaction } from "@sallyport/store";
 import { actionFacts } from "./access-events.ts";
 import type { CallerContext } from "./caller-context.ts";
 import { policyContext } from "./caller-context.ts";
@@ -186,13 +186,8 @@ async function settleCovered(
     facts: actionFacts(caller, policyContext(caller, nodeState(parts)), parts.live.facts),
     decision: facts.decision,
   };
-  const pending = await tx.requests.pendingOf(tupleOf(facts.tuple));
-  const others = pending.filter(
-    (row) =>
-      row.id !== aimed.request?.id &&
-      // WHY: uses that are counted go to the request that was looked at, not to whoever else waits.
-      (facts.approval?.maxUses ?? null) === null &&
-      aimed.covers(tupleOf(row), sessionOfRow(row)),
+  const others = (await candidates(tx, facts, aimed)).filter(
+    (row) => row.id !== aimed.request?.id && aimed.covers(tupleOf(row), sessionOfRow(row)),
   );
   const settled: string[] = [];
   let jobs = 0;
@@ -203,6 +198,18 @@ async function settleCovered(
     jobs += made;
   }
   return { settled, jobs };
+}
+
+/** Whom the decision may cover besides the request that was looked at. */
+function candidates(
+  tx: StoreTransaction,
+  { tuple, approval }: DecidedFacts,
+  { match }: Aimed,
+): Promise<readonly RequestRow[]> {
+  if (approval === null) return tx.requests.pendingOf(tuple);
+  // WHY: uses that are counted go to the request that was looked at, not to whoever else waits.
+  if (approval.maxUses !== null) return Promise.resolve([]);
+  return match === "exact" ? tx.requests.pendingOfTuple(tuple) : tx.requests.pendingOf(tuple);
 }
 
 function answer(

@@ -66,6 +66,8 @@ export interface RequestReader {
   countPending(subject: Subject): Promise<number>;
   /** Every pending request of the subject with this pair: what a widened decision may cover. */
   pendingOf(pair: Omit<Tuple, "target">): Promise<readonly RequestRow[]>;
+  /** Every pending request of the tuple, whatever its session. */
+  pendingOfTuple(tuple: Tuple): Promise<readonly RequestRow[]>;
   /** Pending requests whose time is over, oldest first. */
   due(nowMs: number, limit: number): Promise<readonly RequestRow[]>;
 }

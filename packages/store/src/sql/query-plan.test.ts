@@ -63,6 +63,11 @@ test.each<readonly [string, (tx: StoreTransaction) => Promise<unknown>, string]>
     (tx) => tx.requests.pendingOf({ subject, resourceType, operation }),
     "request_pending",
   ],
+  [
+    "the pending requests that an exact approval covers",
+    (tx) => tx.requests.pendingOfTuple(request),
+    "request_pending",
+  ],
   ["the pending request of a tuple", (tx) => tx.requests.findPending(request), "request_pending"],
   ["how many a subject holds", (tx) => tx.requests.countPending(subject), "request_pending"],
   ["what is due", (tx) => tx.requests.due(1, 10), "request_due"],

@@ -82,6 +82,10 @@ const PENDING_OF = prepared(TUPLE_PAIR, (db, marks) =>
   db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
 );
 
+const PENDING_OF_TUPLE = prepared(TUPLE, (db, marks) =>
+  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+);
+
 /** WHY not by the database: SQLite would rather read every pending request in this order than sort a few. */
 const oldestFirst = (one: RequestRow, other: RequestRow): number =>
   one.firstSeenMs - other.firstSeenMs || (one.id < other.id ? -1 : 1);
@@ -185,6 +189,9 @@ export function requestVerbs(scope: Scope): RequestVerbs {
 
     pendingOf: async (pair) =>
       (await PENDING_OF.all(scope, pairColumns(pair))).map(requestOf).toSorted(oldestFirst),
+
+    pendingOfTuple: async (tuple) =>
+      (await PENDING_OF_TUPLE.all(scope, tupleColumns(tuple))).map(requestOf).toSorted(oldestFirst),
 
     due: async (nowMs, limit) => {
       // WHY: left to itself SQLite reads every pending request and sorts them.

@@ -144,6 +144,21 @@ export function requestConformance(current: Current): void {
       });
     });
 
+    test("pending requests of a tuple are found whatever their session", async () => {
+      const { store } = current();
+      await store.transaction(async (tx) => {
+        await tx.requests.insert(newRequest("a", { target: "/a" }));
+        await tx.requests.insert(newRequest("b", { target: "/a", sessionKey: null, userId: 3 }));
+        await tx.requests.insert(newRequest("c", { target: "/a/" }));
+        await tx.requests.insert(newRequest("d", { target: "/a", operation: "modify" }));
+        await tx.requests.insert(newRequest("e", { target: "/a", subject: subject("demo.other") }));
+        await tx.requests.insert(newRequest("f", { target: "/a", userId: 4 }));
+        await tx.requests.settle("f", settlement());
+        const found = await tx.requests.pendingOfTuple({ ...tuple(), target: "/a" });
+        expect(found.map(({ id }) => id)).toEqual(["a", "b"]);
+      });
+    });
+
     test("requests are due at their very instant, oldest first", async () => {
       const { store } = current();
       await store.transaction(async (tx) => {
