@@ -152,3 +152,9 @@ export interface AdminClient {
   issueCredential(words: CredentialWords): Promise<IssuedCredential>;
   revokeCredential(credentialId: string, reason?: string): Promise<void>;
 }
+
+/** What the first page of the console needs. */
+export type InboxClient = Pick<
+  AdminClient,
+  "session" | "signInWithLink" | "signInWithPassword" | "signOut" | "requests" | "permissionState" | "live"
+>;

@@ -11,8 +11,6 @@ import {
   type AdminJobFilter,
   type AdminPageRequest,
   type AdminProfileFilter,
-  type AdminQuery,
-  type AdminRequestFilter,
   type DecisionBatch,
   type FreezeWordsView,
   type ManifestView,
@@ -30,19 +28,15 @@ import {
   eventPageWire,
   eventStatsWire,
   followedWire,
-  formatAdminQuery,
   freezeViewWire,
   freezeWordsWire,
   grantPageWire,
   jobPageWire,
-  liveChangeWire,
   manifestPageWire,
   modeViewWire,
   modeWordsWire,
-  permissionStateViewWire,
   profilePageWire,
   requestDetailWire,
-  requestPageWire,
   rulePageWire,
   ruleWordsWire,
   sessionPageWire,
@@ -52,26 +46,27 @@ import {
   verifyViewWire,
 } from "@sallyport/contract/admin";
 import { type RemoteDecision, decisionWire, remoteDecisionWire } from "@sallyport/contract/remote";
-import { AdminCallError, type AdminCallOptions, AdminCaller } from "./admin-call.ts";
+import { type AdminCallOptions, AdminCaller } from "./admin-call.ts";
 import type { AdminClient, AdminDecisionKind, FollowOptions } from "./admin-calls.ts";
-import { eventData, textLines } from "./admin-stream.ts";
+import { textLines } from "./admin-stream.ts";
 import { HttpPeopleClient, at, because } from "./people-client.ts";
 
-export { AdminCallError, type AdminCallOptions } from "./admin-call.ts";
-export type { AdminClient, AdminDecisionKind, FollowOptions } from "./admin-calls.ts";
+export { AdminCallError, type AdminCallOptions, AdminCaller } from "./admin-call.ts";
+export { inboxClientOf } from "./inbox-client.ts";
+export type { AdminClient, AdminDecisionKind, FollowOptions, InboxClient } from "./admin-calls.ts";
 
 export function createAdminClient(options: AdminCallOptions): AdminClient {
-  return new HttpAdminClient(new AdminCaller(options));
+  return adminClientOf(new AdminCaller(options));
 }
 
-const SSE = "text/event-stream, application/problem+json";
+/** The same over a caller that is shared: what it remembers of the sign-in holds for all of them. */
+export function adminClientOf(caller: AdminCaller): AdminClient {
+  return new HttpAdminClient(caller);
+}
+
 const LINES = "application/jsonl, application/problem+json";
 
 class HttpAdminClient extends HttpPeopleClient implements AdminClient {
-  requests(filter: AdminRequestFilter = {}, page: AdminPageRequest = {}) {
-    return this.caller.list(requestPageWire, "/requests", { ...filter, ...page });
-  }
-
   request(id: string) {
     return this.caller.call(requestDetailWire, { method: "GET", path: `/requests/${at(id)}` });
   }
@@ -154,10 +149,6 @@ class HttpAdminClient extends HttpPeopleClient implements AdminClient {
     return this.caller.list(manifestPageWire, "/manifests", {});
   }
 
-  permissionState() {
-    return this.caller.call(permissionStateViewWire, { method: "GET", path: "/permission-state" });
-  }
-
   sandboxProfiles(filter: AdminProfileFilter = {}, page: AdminPageRequest = {}) {
     return this.caller.list(profilePageWire, "/sandbox-profiles", { ...filter, ...page });
   }
@@ -167,7 +158,7 @@ class HttpAdminClient extends HttpPeopleClient implements AdminClient {
   }
 
   followEvents(filter: AdminEventFilter = {}, { after, signal }: FollowOptions = {}) {
-    return this.#stream(followedWire, "/events/follow", { ...filter, after }, signal);
+    return this.stream(followedWire, "/events/follow", { ...filter, after }, signal);
   }
 
   async *exportEvents(signal?: AbortSignal): AsyncGenerator<string> {
@@ -183,10 +174,6 @@ class HttpAdminClient extends HttpPeopleClient implements AdminClient {
     return this.caller.list(eventStatsWire, "/events/stats", { ...filter, bucketMs });
   }
 
-  live(signal?: AbortSignal) {
-    return this.#stream(liveChangeWire, "/live", {}, signal);
-  }
-
   deliveries(filter: AdminDeliveryFilter = {}, page: AdminPageRequest = {}) {
     return this.caller.list(deliveryPageWire, "/deliveries", { ...filter, ...page });
   }
@@ -197,21 +184,5 @@ class HttpAdminClient extends HttpPeopleClient implements AdminClient {
 
   check(trial: Trial) {
     return this.caller.post(trialAnswerWire, "/check", trialWire.format(trial));
-  }
-
-  async *#stream<Value>(
-    wire: { readonly parse: (value: unknown) => { readonly ok: boolean; readonly value?: Value } },
-    path: string,
-    query: object,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<Value> {
-    const asked = formatAdminQuery(query as AdminQuery);
-    const response = await this.caller.open({ method: "GET", path, query: asked, signal }, SSE);
-    if (response.body === null) return;
-    for await (const data of eventData(response.body as ReadableStream<Uint8Array>)) {
-      const parsed = wire.parse(JSON.parse(data));
-      if (!parsed.ok) throw new AdminCallError("unavailable", 200, "the stream is not understood");
-      yield parsed.value as Value;
-    }
   }
 }

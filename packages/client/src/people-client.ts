@@ -1,11 +1,10 @@
 /**
- * The part of the administration API that is about people and what they hand out: sign-ins, accounts, tokens of their own,
+ * The part of the administration API that is about people and what they hand out: accounts, tokens of their own,
  * credentials of remote hosts. Over HTTP like the rest; a secret that is told once is given on and kept nowhere.
  */
 import {
   type AccountAccess,
   type AdminPageRequest,
-  type AdminSession,
   type CredentialWords,
   type Invite,
   type NewAccount,
@@ -15,57 +14,28 @@ import {
   accountAccessWire,
   accountPageWire,
   accountWire,
-  adminSessionWire,
   credentialPageWire,
   credentialWordsWire,
   disableAccountWire,
   doneWire,
   inviteWire,
   invitedWire,
-  linkSignInWire,
   madeTokenWire,
   newAccountWire,
   newPasswordWire,
   ownPasswordWire,
-  passwordSignInWire,
   signInLinkWire,
   signInLinkWordsWire,
   tokenPageWire,
   tokenWordsWire,
 } from "@sallyport/contract/admin";
 import { issuedCredentialWire } from "@sallyport/contract/remote";
-import type { AdminCaller } from "./admin-call.ts";
+import { HttpInboxClient } from "./inbox-client.ts";
 
 export const at = (id: string): string => encodeURIComponent(id);
 export const because = (reason: string | undefined): object => (reason === undefined ? {} : { reason });
 
-export class HttpPeopleClient {
-  protected readonly caller: AdminCaller;
-
-  constructor(caller: AdminCaller) {
-    this.caller = caller;
-  }
-
-  async session(): Promise<AdminSession> {
-    return this.#signed(await this.caller.list(adminSessionWire, "/session", {}));
-  }
-
-  async signInWithLink(token: string): Promise<AdminSession> {
-    return this.#signed(
-      await this.caller.post(adminSessionWire, "/sign-in/link", linkSignInWire.format({ token })),
-    );
-  }
-
-  async signInWithPassword(name: string, password: string): Promise<AdminSession> {
-    const words = passwordSignInWire.format({ name, password });
-    return this.#signed(await this.caller.post(adminSessionWire, "/sign-in/password", words));
-  }
-
-  async signOut(): Promise<void> {
-    await this.caller.post(doneWire, "/sign-out");
-    this.caller.remember(null);
-  }
-
+export class HttpPeopleClient extends HttpInboxClient {
   async setOwnPassword(words: OwnPassword): Promise<void> {
     await this.caller.post(doneWire, "/session/password", ownPasswordWire.format(words));
     this.caller.remember(null);
@@ -138,10 +108,5 @@ export class HttpPeopleClient {
 
   async revokeCredential(credentialId: string, reason?: string): Promise<void> {
     await this.caller.post(doneWire, `/runtime-credentials/${at(credentialId)}/revoke`, because(reason));
-  }
-
-  #signed(session: AdminSession): AdminSession {
-    this.caller.remember(session.csrfToken);
-    return session;
   }
 }

@@ -3,7 +3,7 @@ import type { AdminEventFilter } from "@sallyport/contract/admin";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { usePaged } from "../data/paged.ts";
 import { Page } from "../parts/page.tsx";
 import { PagedRows } from "../parts/paged-rows.tsx";

@@ -3,7 +3,7 @@ import { OUTCOMES, type Outcome } from "@sallyport/contract";
 import type { AdminEventFilter } from "@sallyport/contract/admin";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { OUTCOME_WORDS } from "../display/words.ts";
 import { Sheet } from "../parts/page.tsx";
 import { type Bar, barsOf } from "./chart-bars.ts";

@@ -1,7 +1,7 @@
 /** Takes the log along as JSON lines. WHY not a link: it would carry the cookie alone, which is worth nothing. */
 import { Download } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { Hostile } from "../display/hostile.tsx";
 import { Button } from "../parts/button.tsx";
 import { notify } from "../parts/notices.tsx";

@@ -2,7 +2,7 @@
 import { JOB_VIEW_STATES, type AdminJobFilter, type JobView } from "@sallyport/contract/admin";
 import { Play, RotateCw } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { Age, Countdown } from "../display/clock.tsx";

@@ -3,7 +3,7 @@ import { DELIVERY_STATES, type AdminDeliveryFilter, type DeliveryView } from "@s
 import { Link } from "@tanstack/react-router";
 import { BellRing, RotateCw } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { Age, Countdown } from "../display/clock.tsx";

@@ -2,7 +2,7 @@
 import type { ProfileView } from "@sallyport/contract/admin";
 import { Box, ShieldAlert, ShieldCheck } from "lucide-react";
 import type { ReactNode } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { usePaged } from "../data/paged.ts";
 import { Age } from "../display/clock.tsx";
 import { Hostile } from "../display/hostile.tsx";

@@ -2,7 +2,7 @@
 import type { SessionView } from "@sallyport/contract/admin";
 import { Users } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { Age } from "../display/clock.tsx";

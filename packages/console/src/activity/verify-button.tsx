@@ -2,7 +2,7 @@
 import type { VerifyView } from "@sallyport/contract/admin";
 import { Link2, ShieldAlert, ShieldCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { Hostile } from "../display/hostile.tsx";
 import { Button } from "../parts/button.tsx";
 import { Modal } from "../parts/modal.tsx";

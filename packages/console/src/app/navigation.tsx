@@ -23,7 +23,7 @@ import {
   UsersRound,
 } from "lucide-react";
 import { type ReactNode, Suspense, lazy, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { inboxAdmin } from "../data/admin.ts";
 import { useLiveState } from "../data/live.ts";
 import { signOut } from "../data/session.ts";
 import { Hostile } from "../display/hostile.tsx";
@@ -113,8 +113,8 @@ export function TopBar({ onMenu }: { readonly onMenu: () => void }): ReactNode {
 }
 
 export function Navigation({ session, onHelp, onGo }: NavigationProps): ReactNode {
-  const pending = useQuery({ queryKey: ["permission-state"], queryFn: () => admin.permissionState() }).data
-    ?.pending;
+  const pending = useQuery({ queryKey: ["permission-state"], queryFn: () => inboxAdmin.permissionState() })
+    .data?.pending;
   return (
     <>
       <nav aria-label="Pages" className="flex flex-1 flex-col gap-4 overflow-y-auto px-2 py-2">

@@ -1,8 +1,12 @@
-/** The one client and the one cache of the page. Speaks to the origin that it was loaded from, and to nobody else. */
-import { AdminCallError, createAdminClient } from "@sallyport/client/admin";
+/**
+ * The one caller and the one cache of the page, and what its first view asks; the rest of the client is in `late-admin.ts`.
+ * Speaks to the origin that it was loaded from, and to nobody else.
+ */
+import { AdminCallError, AdminCaller, inboxClientOf } from "@sallyport/client/admin";
 import { QueryClient } from "@tanstack/react-query";
 
-export const admin = createAdminClient({ origin: "" });
+export const caller = new AdminCaller({ origin: "" });
+export const inboxAdmin = inboxClientOf(caller);
 
 const RETRIES_MAX = 2;
 const isRefusal = (error: unknown): boolean =>

@@ -11,7 +11,8 @@ import { Hostile } from "../display/hostile.tsx";
 import { pairLabel, plural } from "../display/words.ts";
 import { notify } from "../parts/notices.tsx";
 import { errorText } from "../parts/states.tsx";
-import { admin, cache } from "./admin.ts";
+import { cache } from "./admin.ts";
+import { admin } from "./late-admin.ts";
 import { dropRows } from "./request-pages.ts";
 
 type Words = RemoteDecision["words"];

@@ -4,7 +4,7 @@
  */
 import type { LiveTopic } from "@sallyport/contract/admin";
 import { useEffect, useSyncExternalStore } from "react";
-import { admin, cache, isSignedOut } from "./admin.ts";
+import { cache, inboxAdmin, isSignedOut } from "./admin.ts";
 import { refreshHead } from "./request-pages.ts";
 import { refreshSession } from "./session.ts";
 
@@ -64,7 +64,7 @@ async function follow(signal: AbortSignal): Promise<void> {
   let isFirst = true;
   while (!signal.aborted) {
     try {
-      for await (const change of admin.live(signal)) {
+      for await (const change of inboxAdmin.live(signal)) {
         pauseMs = PAUSE_MS;
         become("live");
         if (change.kind === "hello" && !isFirst) await cache.invalidateQueries();

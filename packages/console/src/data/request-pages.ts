@@ -5,7 +5,7 @@
 import type { AdminPage, AdminRequestFilter, RequestView } from "@sallyport/contract/admin";
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { admin, cache } from "./admin.ts";
+import { cache, inboxAdmin } from "./admin.ts";
 
 const PAGE_ROWS = 200;
 /** Up to this many pages everything is asked for again. */
@@ -27,7 +27,7 @@ export interface RequestRows {
 export function useRequestRows(filter: AdminRequestFilter): RequestRows {
   const query = useInfiniteQuery({
     queryKey: ["requests", filter] as RequestKey,
-    queryFn: ({ pageParam }) => admin.requests(filter, { limit: PAGE_ROWS, after: pageParam }),
+    queryFn: ({ pageParam }) => inboxAdmin.requests(filter, { limit: PAGE_ROWS, after: pageParam }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: AdminPage<RequestView>) => page.next ?? undefined,
   });
@@ -68,7 +68,7 @@ export async function refreshHead(): Promise<void> {
       if (data === undefined || data.pages.length <= WHOLE_PAGES_MAX)
         return cache.invalidateQueries({ queryKey: key, exact: true });
       const [, filter] = key as RequestKey;
-      const head = await admin.requests(filter, { limit: PAGE_ROWS });
+      const head = await inboxAdmin.requests(filter, { limit: PAGE_ROWS });
       cache.setQueryData<Pages>(key, (now) => (now === undefined ? now : withHead(now, head)));
     }),
   );

@@ -5,7 +5,7 @@ import type { RemoteDecision } from "@sallyport/contract/remote";
 import { useQuery } from "@tanstack/react-query";
 import { ArrowLeft } from "lucide-react";
 import { type ReactNode, type Ref, useImperativeHandle, useRef, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { decide } from "../data/decide.tsx";
 import { useSession } from "../data/session.ts";
 import { Button } from "../parts/button.tsx";

@@ -1,7 +1,7 @@
 /** Inviting somebody, and changing what an account may do. */
 import type { Account, Invited } from "@sallyport/contract/admin";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { Hostile } from "../display/hostile.tsx";
 import { Button } from "../parts/button.tsx";

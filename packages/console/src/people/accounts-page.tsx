@@ -2,7 +2,7 @@
 import type { Account, Invited } from "@sallyport/contract/admin";
 import { UserPlus, UsersRound } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { Age, Countdown } from "../display/clock.tsx";

@@ -4,7 +4,7 @@ import type { CredentialWords } from "@sallyport/contract/admin";
 import type { IssuedCredential } from "@sallyport/contract/remote";
 import { Plus, X } from "lucide-react";
 import { type FormEvent, type ReactNode, type RefObject, useRef, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { Button } from "../parts/button.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";

@@ -3,7 +3,7 @@ import { CREDENTIAL_STATES, type CredentialView } from "@sallyport/contract/admi
 import type { IssuedCredential } from "@sallyport/contract/remote";
 import { KeySquare, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { useSession } from "../data/session.ts";

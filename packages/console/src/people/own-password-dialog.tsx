@@ -1,7 +1,7 @@
 /** One's own password. Whoever came in by a link has none to tell yet; everybody else tells the present one. */
 import { type AdminSession, PASSWORD_LENGTH_MIN } from "@sallyport/contract/admin";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { Hostile } from "../display/hostile.tsx";
 import { Button } from "../parts/button.tsx";
 import { TextField } from "../parts/field.tsx";

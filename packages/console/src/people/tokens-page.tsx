@@ -2,7 +2,7 @@
 import { TOKEN_SCOPES, type MadeToken, type TokenScope, type TokenView } from "@sallyport/contract/admin";
 import { Plus, Ticket } from "lucide-react";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { Age, Countdown } from "../display/clock.tsx";

@@ -3,7 +3,7 @@ import type { Denial } from "@sallyport/contract";
 import type { AdminIdentityFilter } from "@sallyport/contract/admin";
 import { Ban } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { Age } from "../display/clock.tsx";

@@ -3,7 +3,7 @@ import type { Approval } from "@sallyport/contract";
 import type { AdminApprovalFilter, Grant } from "@sallyport/contract/admin";
 import { KeyRound } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
 import { Age, Countdown } from "../display/clock.tsx";

@@ -4,7 +4,7 @@ import type { DeclaredUseView, ManifestView } from "@sallyport/contract/admin";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight, Copy, FileCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { Age } from "../display/clock.tsx";
 import { Hostile, Target } from "../display/hostile.tsx";
 import { PairBadge, SubjectName } from "../display/identity.tsx";

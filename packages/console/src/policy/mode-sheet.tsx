@@ -3,7 +3,7 @@ import { PERMISSION_MODES, type PermissionMode } from "@sallyport/contract";
 import { useQuery } from "@tanstack/react-query";
 import { Snowflake } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
 import { Age, Countdown } from "../display/clock.tsx";
 import { Hostile } from "../display/hostile.tsx";

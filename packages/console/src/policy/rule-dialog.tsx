@@ -9,7 +9,7 @@ import {
 } from "@sallyport/contract";
 import type { RuleWordsView } from "@sallyport/contract/admin";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
 import { Button } from "../parts/button.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";

@@ -3,7 +3,7 @@ import type { RuleView } from "@sallyport/contract/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Plus, Scale } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
 import { Age } from "../display/clock.tsx";
 import { Hostile, Target } from "../display/hostile.tsx";

@@ -4,7 +4,7 @@ import type { RuleView, Trial, TrialAnswer } from "@sallyport/contract/admin";
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import type { ReactNode } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { Hostile, Target } from "../display/hostile.tsx";
 import { SubjectName } from "../display/identity.tsx";
 import { MATCH_WORDS, OUTCOME_WORDS, SOURCE_WORDS, pairWords } from "../display/words.ts";

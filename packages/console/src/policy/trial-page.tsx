@@ -3,7 +3,7 @@ import { PHASES, SUBJECT_TYPES, parseSubject } from "@sallyport/contract";
 import type { Trial, TrialAnswer } from "@sallyport/contract/admin";
 import { FlaskConical } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { admin } from "../data/admin.ts";
+import { admin } from "../data/late-admin.ts";
 import { Button } from "../parts/button.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { Page, Sheet } from "../parts/page.tsx";
