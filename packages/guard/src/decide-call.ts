@@ -23,6 +23,8 @@ export interface Decider {
   wouldPass(part: AccessPart): boolean;
   /** What the answer would be. Spends, registers and records nothing. */
   codeOf(part: AccessPart): ExternalAccessCheck["code"];
+  /** What memory says of a part of what was decided a moment ago; asks nobody. `undefined`: memory holds no rules. */
+  remembered(part: AccessPart): ExternalAccessCheck["code"] | undefined;
   /** Whether memory alone lets it happen: declared and harmless. Records nothing; false decides nothing. */
   isDeclared(operation: FileOperation, path: string): boolean;
   /** What was declared is done now. */
@@ -32,7 +34,10 @@ export interface Decider {
 const PASSIVE = freeze(bare({ registerRequest: false }));
 const PLAIN = freeze(bare({}));
 
-type Gate = Pick<SyncGateClient, "checkSync" | "checkLater" | "isHit" | "noteHit" | "reportViolation">;
+type Gate = Pick<
+  SyncGateClient,
+  "checkSync" | "checkLater" | "isHit" | "noteHit" | "remembered" | "reportViolation"
+>;
 
 /** The kernel enforces the part as well, so that a counted approval is spent there and not twice. */
 type IsHeld = (part: AccessPart) => boolean;
@@ -122,6 +127,7 @@ export function openDecider(
       },
       wouldPass: look,
       codeOf: (part) => gate.checkSync(wordsOf(part, false), PASSIVE).code,
+      remembered: (part) => gate.remembered(wordsOf(part, false)),
       isDeclared: (operation, path) => gate.isHit(pairOf(operation), path),
       noteDeclared: (operation, path, requested) => gate.noteHit("filesystem", operation, path, requested),
     }),

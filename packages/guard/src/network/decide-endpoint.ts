@@ -59,7 +59,10 @@ function resolved(
     const passing: Host[] = [];
     for (let index = 0; index < found.length; index++) {
       const address = found[index] as Host;
-      const code = decider.codeOf(part(address));
+      const said = decider.codeOf(part(address));
+      // WHY: the name was decided on. Where the service is not heard a moment later, its rules are in memory; else the
+      // one use of an approval would be spent for nothing.
+      const code = (isSpent && said === "unavailable" ? decider.remembered(part(address)) : said) ?? said;
       // WHY: the one use of an approval may be spent by now; an address that needs no rule of its own adds nothing.
       const isCovered = !isLocalAddress(address) || foldLocalHost(address) === foldLocalHost(host);
       const isAsked = code === "approval_required" && isSpent && isCovered;
