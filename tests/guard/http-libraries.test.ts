@@ -51,6 +51,8 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     if (request.url === "/open/away") response.writeHead(302, { location: "/closed/hop" }).end();
+    else if (request.url?.endsWith("/events"))
+      response.writeHead(200, { "content-type": "text/event-stream" }).end("data: an event\n\n");
     else request.resume().on("end", () => response.end(`hello ${request.url}`));
   });
   server.on("upgrade", (request, socket) => {
@@ -210,6 +212,28 @@ it("ws, and the WebSocket of Node", async () => {
   expect(own["elsewhere"]).not.toMatch(/^hi/);
   expect(seen.slice(before).filter((line) => !/ \/(?:open|post)\//.test(line))).toEqual([]);
   expect(seen.slice(before)).not.toContain("message on /open/mute");
+});
+
+it("the EventSource of Node hears where it is declared, and nothing elsewhere", async () => {
+  const before = seen.length;
+  const found = await outcomes(
+    world,
+    `hears: () => heard("/open/events"),
+     elsewhere: () => heard("/closed/events")`,
+    {
+      before: `${ends([])}
+const heard = (path) => new Promise((done, failed) => {
+  const source = new EventSource(url(path));
+  source.onmessage = ({ data }) => { source.close(); done(data); };
+  source.onerror = () => { source.close(); failed(new Error("closed")); };
+});`,
+      flags: ["--experimental-eventsource"],
+      waitMs: 0,
+      node: join(await obtainNode(24), "node"),
+    },
+  );
+  expect(found).toEqual({ hears: "an event", elsewhere: "Error" });
+  expect(seen.slice(before)).toEqual(["GET /open/events"]);
 });
 
 it("express and fastify listen where it is declared; pg connects where it is declared", async () => {

@@ -18,11 +18,12 @@ const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const own = { isOwn: true, waitMs: 0 } as const;
 let preload: Preload;
 let world: GuardedWorld;
-let packages: Record<"execa" | "fsExtra", string>;
+let packages: Record<"chokidar" | "execa" | "fsExtra", string>;
 
 beforeAll(async () => {
   preload = await buildPreload();
   packages = {
+    chokidar: await obtainPackage("chokidar", "4.0.3"),
     execa: await obtainPackage("execa", "9.6.0"),
     fsExtra: await obtainPackage("fs-extra", "11.3.2"),
   };
@@ -133,4 +134,61 @@ it("vite builds with its native add-on where that is declared, and does not begi
   const built = await build(true);
   expect([built.stdout.trim(), built.stderr]).toEqual(["built", ""]);
   expect(readFileSync(join(all, "site", "dist", "index.html"), "utf8")).toContain("assets/");
+});
+
+it("chokidar sees what happens where it is declared, by events and by looking, and is blocked outside", async () => {
+  const found = await outcomes(
+    world,
+    `events: () => watched("events", {}),
+     looking: () => watched("looking", { usePolling: true, interval: 20 }),
+     blocked: () => fault(at.secret, {}),
+     blockedLooking: () => fault(at.secret, { usePolling: true })`,
+    {
+      ...own,
+      before: `
+const chokidar = require(${JSON.stringify(packages.chokidar)});
+const heard = (watcher, event, name) => new Promise((done) => watcher.on("all", (kind, file) => { if (kind === event && file.endsWith(name)) setImmediate(done); }));
+const watched = async (name, options) => {
+  const folder = at.all + "/" + name;
+  fs.mkdirSync(folder + "/below", { recursive: true });
+  const watcher = chokidar.watch(folder, options);
+  await new Promise((done) => watcher.on("ready", done));
+  const added = heard(watcher, "add", "below/x.txt");
+  fs.writeFileSync(folder + "/below/x.txt", "x");
+  await added;
+  const changed = heard(watcher, "change", "x.txt");
+  fs.writeFileSync(folder + "/below/x.txt", "longer");
+  await changed;
+  const gone = heard(watcher, "unlink", "x.txt");
+  fs.unlinkSync(folder + "/below/x.txt");
+  await gone;
+  await watcher.close();
+  return "seen";
+};
+const fault = async (folder, options) => {
+  const watcher = chokidar.watch(folder, options);
+  try { throw await new Promise((done) => watcher.on("error", done)); } finally { await watcher.close(); }
+};`,
+      codeRoots: roots(),
+    },
+  );
+  expect(found).toEqual({ events: "seen", looking: "seen", blocked: REFUSED, blockedLooking: REFUSED });
+});
+
+it("libsql, which is native code, opens a database where add-ons are listed, and is refused where they are not", async () => {
+  const tasks = `
+    rows: () => { const db = new (require(${JSON.stringify(join(modules, "libsql"))}))(at.all + "/x.db"); db.exec("create table if not exists t (a); insert into t values (7)"); const row = db.prepare("select a from t").get(); db.close(); return row.a; },
+    elsewhere: () => process.dlopen({ exports: {} }, at.all + "/x.node")`;
+  const { all } = world.places;
+  writeFileSync(join(all, "x.node"), "");
+  expect(await outcomes(world, tasks, { isOwn: false, waitMs: 0, codeRoots: roots() })).toEqual({
+    rows: REFUSED,
+    elsewhere: REFUSED,
+  });
+  expect(existsSync(join(all, "x.db"))).toBe(false);
+  expect(await outcomes(world, tasks, { ...own, codeRoots: roots() })).toEqual({
+    rows: 7,
+    elsewhere: REFUSED,
+  });
+  expect(existsSync(join(all, "x.db"))).toBe(true);
 });
