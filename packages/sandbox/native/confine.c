@@ -13,12 +13,10 @@
 #include <sys/stat.h>
 
 int drop_privileges(void) {
-  for (int capability = 0; capability <= 63; capability++) {
-    int held = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
-    if (held < 0) break;
-    /* WHY: without CAP_SETPCAP it cannot be dropped, and without capabilities there is none to gain either. */
-    if (held == 1 && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) return -1;
-  }
+  int capability = 0;
+  while (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) capability++;
+  /* Behind the last one. WHY not where CAP_SETPCAP is missing: without capabilities there is none to gain either. */
+  if (errno != EINVAL && errno != EPERM) return -1;
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) return -1;
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   struct __user_cap_data_struct none[2] = {{0}, {0}};

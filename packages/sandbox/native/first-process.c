@@ -8,6 +8,7 @@
 #include "view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -75,7 +76,10 @@ static void hand_over(int control, enum word word, int fd) {
   close(fd);
 }
 
-/* INVARIANT: the exec is the last line, and every line before it must have worked. */
+/*
+ * INVARIANT: the exec is the last line, and every line before it must have worked. Where it is trapped it waits there for
+ * the launcher, as every later call does.
+ */
 _Noreturn static void run_program(const struct launch *launch, const struct ways *ways) {
   int way = ways->handover;
   sigset_t none;
@@ -85,14 +89,11 @@ _Noreturn static void run_program(const struct launch *launch, const struct ways
   if (chdir(launch->cwd) != 0) fail(way, "cwd");
   if (syscall(NUMBER_CLOSE_RANGE, ways->kept, ~0u, 4u /* close on exec */) != 0) fail(way, "descriptors");
   if (apply_limits(launch) != 0) fail(way, "limits");
-  if (drop_privileges() != 0) fail(way, "privileges");
   if (apply_landlock(launch) != 0) fail(way, "landlock");
   int listener = apply_filter(launch);
   if (listener < 0) fail(way, "seccomp");
   if (send_notice(way, (struct notice){.word = WORD_LISTENER}, listener) != 0) fail(way, "listener");
   close(listener);
-  struct notice notice;
-  if (receive_notice(way, &notice, NULL) <= 0 || notice.word != WORD_GO) _exit(EXIT_FAILED);
   sigprocmask(SIG_SETMASK, &none, NULL);
   execve(launch->program, (char *const *)launch->arguments, (char *const *)launch->variables);
   fail(way, "exec");
@@ -129,27 +130,27 @@ _Noreturn static void attend(pid_t program, int control, int signals) {
 _Noreturn void run_first_process(const struct launch *launch, const struct ways *ways) {
   int control = ways->control;
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "parent");
-  /* WHY: the launcher maps the identity first; were it gone already, this would be the end of the channel. */
-  struct notice notice;
-  if (receive_notice(control, &notice, NULL) <= 0 || notice.word != WORD_GO) _exit(EXIT_FAILED);
   struct catchers catchers;
-  const char *step = build_network(launch, &catchers);
-  if (step == NULL) step = build_view(launch);
+  struct roots roots;
+  const char *step = keep_identity();
+  if (step == NULL) step = build_network(launch, &catchers);
+  if (step == NULL) step = build_view(launch, &roots);
   if (step != NULL) fail(control, step);
   hand_over(control, WORD_STREAMS, catchers.streams);
   hand_over(control, WORD_NAMES, catchers.names);
-  if (send_notice(control, (struct notice){.word = WORD_VIEW}, -1) != 0) _exit(EXIT_FAILED);
-  if (receive_notice(control, &notice, NULL) <= 0 || notice.word != WORD_GO) _exit(EXIT_FAILED);
-  sigset_t all;
+  /* INVARIANT: were the launcher gone before it could take this process with it, this would not be taken. */
+  hand_over(control, WORD_STRAIGHT, roots.straight);
+  hand_over(control, WORD_VIEW, roots.view);
+  sigset_t all, child;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
-  pid_t program = fork();
+  if (drop_privileges() != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "privileges");
+  /* WHY vfork: nothing is copied. This process goes on when the program has taken its own memory. */
+  pid_t program = vfork();
   if (program < 0) fail(control, "fork");
   if (program == 0) run_program(launch, ways);
   close(ways->handover);
   for (int fd = 0; fd < ways->kept; fd++) close(fd);
-  if (drop_privileges() != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "privileges");
-  sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -53,6 +53,7 @@ struct mount_words {
 };
 #define MOUNT_READ_ONLY 0x1ull
 #define MOUNT_NO_SUID 0x2ull
+#define MOUNT_NO_LINKS 0x200000ull
 #define TREE_CLONE 1u
 #define TREE_RECURSIVE 0x8000u
 #define MOVE_FROM_EMPTY_PATH 0x4u
@@ -60,6 +61,9 @@ struct mount_words {
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
+/* The one that is woken runs where the waker ran: each waits for the other anyway. */
+#define NOTIFICATION_SET_FLAGS _IOW('!', 4, uint64_t)
+#define NOTIFICATION_SAME_PROCESSOR 1ul
 #ifndef SECCOMP_ADDFD_FLAG_SEND
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif

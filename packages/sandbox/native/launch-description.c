@@ -1,6 +1,8 @@
 /* Parses the launch description. Every length is compared with what is left before it is used. */
 #include "launch-description.h"
 
+#include "path-text.h"
+
 #include <string.h>
 
 static const uint8_t MAGIC[8] = {'S', 'P', 'L', 'N', 'C', 'H', '0', '1'};
@@ -26,14 +28,7 @@ static const char *read_text(const uint8_t *bytes, size_t size) {
 static const char *read_path(const uint8_t *bytes, size_t size) {
   const char *path = read_text(bytes, size);
   if (path == NULL || path[0] != '/' || size > 4096) return NULL;
-  if (path[1] == 0) return path;
-  for (const char *segment = path + 1;;) {
-    size_t length = strcspn(segment, "/");
-    if (length == 0 || (length == 1 && segment[0] == '.')) return NULL;
-    if (length == 2 && segment[0] == '.' && segment[1] == '.') return NULL;
-    if (segment[length] == 0) return path;
-    segment += length + 1;
-  }
+  return path[1] == 0 || is_plain_path(path) ? path : NULL;
 }
 
 static bool add_text(const char **list, size_t *count, size_t max, const char *text) {
@@ -154,13 +149,15 @@ static bool take_record(struct launch *launch, uint8_t tag, const uint8_t *bytes
 }
 
 /* INVARIANT: a description without a filter, terms or rights to handle is no description: nothing starts unconfined. */
-static bool is_whole(const struct launch *launch) {
+static bool is_whole(struct launch *launch) {
+  launch->arguments[launch->argument_count] = launch->variables[launch->variable_count] = NULL;
   return launch->program != NULL && launch->cwd != NULL && launch->argument_count > 0 && launch->filter != NULL &&
          launch->has_terms && launch->handled_rights != 0;
 }
 
 bool parse_launch(const uint8_t *bytes, size_t size, struct launch *launch) {
-  memset(launch, 0, sizeof *launch);
+  /* WHY not the lists: they are large, and only what a count reaches is ever read. */
+  memset(launch, 0, offsetof(struct launch, arguments));
   if (size > DESCRIPTION_BYTES_MAX || size < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC) != 0) return false;
   struct reader reader = {.at = bytes + sizeof MAGIC, .left = size - sizeof MAGIC};
   while (reader.left >= 5) {

@@ -85,24 +85,6 @@ struct limit {
 struct launch {
   const char *program;
   const char *cwd;
-  const char *arguments[ARGUMENTS_MAX + 1];
-  size_t argument_count;
-  const char *variables[VARIABLES_MAX + 1];
-  size_t variable_count;
-  const char *writable[PATHS_MAX];
-  size_t writable_count;
-  const char *masks[PATHS_MAX];
-  size_t mask_count;
-  struct path_right rights[PATHS_MAX];
-  size_t right_count;
-  struct grant grants[PATHS_MAX];
-  size_t grant_count;
-  struct limit limits[LIMITS_MAX];
-  size_t limit_count;
-  struct kernel_words words[KERNEL_WORDS_MAX];
-  size_t word_count;
-  struct cover covers[COVERS_MAX];
-  size_t cover_count;
   /* Where connections are caught; 0: there is no gateway. */
   uint16_t catch_port;
   const uint8_t *filter;
@@ -113,6 +95,18 @@ struct launch {
   /* Its first stream is a terminal of its own, which it leads. */
   bool owns_terminal;
   bool has_terms;
+  size_t argument_count, variable_count, writable_count, mask_count, right_count;
+  size_t grant_count, limit_count, word_count, cover_count;
+  /* The lists, from here on; the first two end in NULL. */
+  const char *arguments[ARGUMENTS_MAX + 1];
+  const char *variables[VARIABLES_MAX + 1];
+  const char *writable[PATHS_MAX];
+  const char *masks[PATHS_MAX];
+  struct path_right rights[PATHS_MAX];
+  struct grant grants[PATHS_MAX];
+  struct limit limits[LIMITS_MAX];
+  struct kernel_words words[KERNEL_WORDS_MAX];
+  struct cover covers[COVERS_MAX];
 };
 
 /* Whether the bytes are a whole, well-formed description. On `false` the launch must not be used. */

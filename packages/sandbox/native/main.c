@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,41 +84,34 @@ static void forward_signal(int signals, int control) {
   (void)send_notice(control, (struct notice){.word = WORD_SIGNAL, .number = (int32_t)facts.ssi_signo}, -1);
 }
 
-/* Starts pid 1 and waits until its view stands; the root of that view. */
-static int start_view(const struct ways *inside, const struct ways *outside, pid_t *first) {
-  unsigned long spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
-  *first = (pid_t)syscall(SYS_clone, spaces | SIGCHLD, NULL, NULL, NULL, NULL);
-  if (*first < 0) fail("namespaces", errno);
-  if (*first == 0) {
-    close(outside->control);
-    close(outside->handover);
-    run_first_process(&launch, inside);
-  }
-  close(inside->control);
-  close(inside->handover);
-  if (map_identity(*first) != 0) fail("identity", errno);
-  struct notice notice = {.word = WORD_GO};
-  if (send_notice(outside->control, notice, -1) != 0) fail("first_process", errno);
-  for (int fd = -1;; close(fd)) {
-    if (receive_notice(outside->control, &notice, &fd) <= 0) fail("first_process", EPIPE);
-    if (notice.word == WORD_VIEW) break;
-    bool is_catcher = notice.word == WORD_STREAMS || notice.word == WORD_NAMES;
-    if (!is_catcher || fd < 0) fail(notice.step, notice.number);
-    tell_caught(notice.word == WORD_STREAMS, fd);
-  }
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/root", *first);
-  int view = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (view < 0) fail("root", errno);
-  return view;
+_Noreturn static void hear_first_process(int control) {
+  struct notice notice;
+  if (receive_notice(control, &notice, NULL) <= 0) exit(EXIT_FAILED);
+  if (notice.word == WORD_END) end_as(notice.number);
+  fail(notice.step, notice.number);
 }
 
-/* The program is confined and waits for its exec; from here on its calls are answered. */
-static int take_listener(const struct ways *outside) {
-  struct notice notice = {.word = WORD_GO};
-  if (send_notice(outside->control, notice, -1) != 0) fail("first_process", errno);
-  int listener = -1;
-  if (receive_notice(outside->handover, &notice, &listener) <= 0) fail("program", EPIPE);
+/* What pid 1 has to say until its view stands: sockets for the gateway, then the roots of the view. */
+static struct roots take_roots(int control) {
+  struct roots roots = {-1, -1};
+  while (roots.view < 0) {
+    struct notice notice;
+    int fd = -1;
+    if (receive_notice(control, &notice, &fd) <= 0) fail("first_process", EPIPE);
+    if (notice.word == WORD_FAILED || fd < 0) fail(notice.step, notice.number);
+    if (notice.word == WORD_VIEW) roots.view = fd;
+    else if (notice.word == WORD_STRAIGHT) roots.straight = fd;
+    else tell_caught(notice.word == WORD_STREAMS, fd), close(fd);
+  }
+  return roots;
+}
+
+/* The program is confined, and its exec waits for us. Where it never came so far, pid 1 says why. */
+static int take_listener(const struct ways *outside, struct roots *roots) {
+  struct notice notice;
+  int listener = -1, length = receive_notice(outside->handover, &notice, &listener);
+  *roots = take_roots(outside->control);
+  if (length <= 0) hear_first_process(outside->control);
   if (notice.word != WORD_LISTENER || listener < 0) fail(notice.step, notice.number);
   return listener;
 }
@@ -130,13 +122,6 @@ static void hear_program(struct pollfd *polled, pid_t first) {
   close(polled->fd);
   polled->fd = -1;
   tell_started(first);
-}
-
-static void hear_first_process(int control) {
-  struct notice notice;
-  if (receive_notice(control, &notice, NULL) <= 0) exit(EXIT_FAILED);
-  if (notice.word == WORD_END) end_as(notice.number);
-  fail(notice.step, notice.number);
 }
 
 _Noreturn static void attend(const struct ways *outside, int listener, int channel, pid_t first, int signals) {
@@ -177,15 +162,21 @@ int main(int argc, char **argv) {
   struct ways inside = {.control = control[1], .handover = handover[1], .kept = kept};
   int signals = watch_signals();
   if (signals < 0) fail("signals", errno);
-  pid_t first;
-  int view = start_view(&inside, &outside, &first);
+  pid_t first = enter_namespaces();
+  if (first < 0) fail("namespaces", errno);
+  if (first == 0) {
+    close(outside.control);
+    close(outside.handover);
+    run_first_process(&launch, &inside);
+  }
+  close(inside.control);
+  close(inside.handover);
   umask(077);
   if (drop_privileges() != 0) fail("privileges", errno);
-  int listener = take_listener(&outside);
+  struct roots roots;
+  int listener = take_listener(&outside, &roots);
   /* WHY: the launcher must not keep the program's streams open when the program has closed them. */
   for (int fd = 0; fd < kept; fd++) close(fd);
-  open_supervisor(&launch, listener, view);
-  struct notice go = {.word = WORD_GO};
-  if (send_notice(outside.handover, go, -1) != 0) fail("program", errno);
+  open_supervisor(&launch, listener, roots);
   attend(&outside, listener, channel, first, signals);
 }

@@ -35,6 +35,17 @@ bool split_path(const char *path, char *folder, char *name, size_t size) {
   return true;
 }
 
+bool is_plain_path(const char *path) {
+  if (path[0] != '/') return false;
+  for (const char *segment = path + 1;;) {
+    size_t length = strcspn(segment, "/");
+    if (length == 0 || (length == 1 && segment[0] == '.')) return false;
+    if (length == 2 && segment[0] == '.' && segment[1] == '.') return false;
+    if (segment[length] == 0) return true;
+    segment += length + 1;
+  }
+}
+
 /* How many bytes the character at `text` has; 0 where it is none. */
 static size_t character_length(const unsigned char *text) {
   if (text[0] < 0x80) return 1;

@@ -18,6 +18,9 @@ bool join_path(char *out, size_t size, const char *folder, const char *name);
 /* A path cut into its folder and its last name; trailing slashes go. `false` where the last name is none (`.`, `..`, the root). */
 bool split_path(const char *path, char *folder, char *name, size_t size);
 
+/* Whether a path is absolute and has no empty, `.` or `..` segment and no trailing slash. */
+bool is_plain_path(const char *path);
+
 /* Whether every byte belongs to well-formed UTF-8. */
 bool is_utf8(const char *text);
 

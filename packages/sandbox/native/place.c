@@ -30,9 +30,9 @@ static int real_path(int fd, char *out, size_t size) {
   return read_link(link, out, size);
 }
 
-/* The absolute text of a path, from the folder that the program gave. */
-static int absolute_text(pid_t pid, const struct named_path *path, char *out) {
-  char link[64], folder[PATH_BYTES_MAX] = "/";
+int absolute_text(pid_t pid, const struct named_path *path, char *out) {
+  char link[64], folder[PATH_BYTES_MAX];
+  folder[0] = 0;
   if (path->is_descriptor || path->text[0] != '/') {
     if (path->folder == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", pid);
     else snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, path->folder);
@@ -44,6 +44,10 @@ static int absolute_text(pid_t pid, const struct named_path *path, char *out) {
     return 0;
   }
   return join_path(out, PATH_BYTES_MAX, folder, path->text) ? 0 : ENAMETOOLONG;
+}
+
+bool leads_straight(int straight, const char *text) {
+  return faccessat(straight, text + 1, F_OK, 0) == 0 || errno == ENOENT;
 }
 
 static bool is_own_entry(const char *text) {

@@ -25,6 +25,15 @@ struct place {
 /* The path leads through the program's own entries in /proc: only the kernel can follow it. */
 enum { LEADS_TO_ITSELF = 4096 };
 
+/* The text of a path from the root on, by the folder that the program gave. 0, or an error. `out`: PATH_BYTES_MAX. */
+int absolute_text(pid_t pid, const struct named_path *path, char *out);
+
+/*
+ * Whether no link is on the way to what a plain path names, or would name: then the text is its real path. `straight`: the
+ * root of the program once more, where the kernel follows no link.
+ */
+bool leads_straight(int straight, const char *text);
+
 /* 0, an error, or LEADS_TO_ITSELF. `view`: the root of the program. */
 int find_place(int view, pid_t pid, const struct named_path *path, struct place *place);
 

@@ -9,15 +9,11 @@
 
 #include <errno.h>
 #include <linux/filter.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-
-static const unsigned long NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 
 /* The errno that a child left as its exit code, 0 where all went well. */
 static int outcome_of(pid_t child) {
@@ -29,24 +25,14 @@ static int outcome_of(pid_t child) {
 }
 
 static int try_namespaces(const struct launch *launch) {
-  int go[2];
-  if (pipe(go) != 0) return errno;
-  pid_t child = (pid_t)syscall(SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
+  pid_t child = enter_namespaces();
   if (child == 0) {
-    char byte;
-    close(go[1]);
-    if (read(go[0], &byte, 1) != 1) _exit(EPERM);
     struct catchers catchers;
-    _exit(build_network(launch, &catchers) == NULL && build_view(launch) == NULL ? 0 : errno);
+    struct roots roots;
+    bool stands = keep_identity() == NULL && build_network(launch, &catchers) == NULL && build_view(launch, &roots) == NULL;
+    _exit(stands ? 0 : errno);
   }
-  int cloned = errno;
-  close(go[0]);
-  int mapped = child < 0 || map_identity(child) == 0 ? 0 : errno;
-  if (child > 0 && mapped == 0 && write(go[1], "g", 1) != 1) mapped = errno;
-  close(go[1]);
-  errno = cloned;
-  int outcome = outcome_of(child);
-  return mapped != 0 ? mapped : outcome;
+  return outcome_of(child);
 }
 
 static int try_notification(void) {

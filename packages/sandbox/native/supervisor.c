@@ -15,7 +15,6 @@
 enum { WAITING_MAX = 128, SEATS = WAITING_MAX + 1 };
 
 struct waiting {
-  unsigned long number;
   struct trapped_call call;
   struct place first;
   struct place second;
@@ -29,18 +28,23 @@ static struct {
   /* Whose grants need no question: the launch's, and nobody's once the desk is narrow. */
   const struct launch *granting;
   int listener;
-  int view;
+  struct roots roots;
   /* The host started the program itself, so its first exec is no question. */
   bool has_started;
   unsigned long next_number;
+  /* The question of each seat, 0 where the seat is free. WHY apart: the seats are large, and most are never touched. */
+  unsigned long numbers[SEATS];
+  size_t taken;
   struct waiting waiting[SEATS];
 } desk;
 
-void open_supervisor(const struct launch *launch, int listener, int view) {
+void open_supervisor(const struct launch *launch, int listener, struct roots roots) {
   desk.launch = desk.granting = launch;
   desk.listener = listener;
-  desk.view = view;
+  desk.roots = roots;
   desk.next_number = 1;
+  /* WHY unchecked: older kernels lack it; then a call only waits longer for the other processor. */
+  (void)ioctl(listener, NOTIFICATION_SET_FLAGS, NOTIFICATION_SAME_PROCESSOR);
 }
 
 static bool is_alive(uint64_t id) { return ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
@@ -101,23 +105,39 @@ static bool may_continue(const struct trapped_call *call, const struct parts *pa
   return true;
 }
 
+/*
+ * The same for the common case, in few steps: no new file, and a text that is a real path by itself. What Landlock holds
+ * there the kernel may decide; whoever changes the text or puts a link there meanwhile meets Landlock too.
+ * INVARIANT: nothing else is answered from text alone.
+ */
+static bool may_continue_at_once(const struct trapped_call *call) {
+  static const unsigned NEEDED[] = {OPERATION_READ, OPERATION_MODIFY, OPERATION_READ | OPERATION_MODIFY, 0};
+  unsigned needed = NEEDED[call->flags & O_ACCMODE];
+  char text[PATH_BYTES_MAX];
+  if (call->kind != CALL_OPEN || needed == 0) return false;
+  if ((call->flags & (O_CREAT | O_TRUNC)) != 0 || (call->flags & O_TMPFILE) == O_TMPFILE) return false;
+  if (absolute_text(call->pid, &call->first, text) != 0 || !is_plain_path(text)) return false;
+  return landlocked(desk.granting, text, needed) == needed && leads_straight(desk.roots.straight, text);
+}
+
 /* A program is opened by the kernel itself, under Landlock: where it may not be read, an approval could not help. */
 static bool can_be_asked(const struct trapped_call *call, const struct place *place) {
   unsigned needed = OPERATION_READ | OPERATION_EXECUTE;
   return call->kind != CALL_EXECUTE || landlocked(desk.launch, place->real, needed) != 0;
 }
 
-static struct waiting *free_desk(void) {
-  for (size_t index = 0; index < SEATS; index++)
-    if (desk.waiting[index].number == 0) return &desk.waiting[index];
-  return NULL;
+/* INVARIANT: one seat is always free; see is_full. */
+static struct waiting *free_seat(void) {
+  size_t index = 0;
+  while (desk.numbers[index] != 0) index++;
+  return &desk.waiting[index];
 }
 
-/* INVARIANT: then the free seat is the last one, and stays free. */
-static bool is_full(void) {
-  size_t taken = 0;
-  for (size_t index = 0; index < SEATS; index++) taken += desk.waiting[index].number != 0;
-  return taken >= WAITING_MAX;
+static bool is_full(void) { return desk.taken >= WAITING_MAX; }
+
+static unsigned long take_seat(const struct waiting *seat) {
+  desk.taken++;
+  return desk.numbers[seat - desk.waiting] = desk.next_number++;
 }
 
 static void refuse(const struct trapped_call *call, const struct parts *parts) {
@@ -125,10 +145,12 @@ static void refuse(const struct trapped_call *call, const struct parts *parts) {
   respond(call->id, -EACCES, 0);
 }
 
-static void release(struct waiting *waiting) {
-  leave_place(&waiting->first);
-  leave_place(&waiting->second);
-  waiting->number = 0;
+static void release(struct waiting *seat) {
+  leave_place(&seat->first);
+  leave_place(&seat->second);
+  unsigned long *number = &desk.numbers[seat - desk.waiting];
+  desk.taken -= *number != 0;
+  *number = 0;
 }
 
 static void judge(struct waiting *seat) {
@@ -144,8 +166,7 @@ static void judge(struct waiting *seat) {
   } else if (is_full() || !can_be_asked(call, &seat->first)) {
     refuse(call, &seat->parts);
   } else {
-    seat->number = desk.next_number++;
-    if (tell_parts("ask", seat->number, call, &seat->parts, desk.granting)) return;
+    if (tell_parts("ask", take_seat(seat), call, &seat->parts, desk.granting)) return;
     respond(call->id, -EACCES, 0);
   }
   release(seat);
@@ -168,12 +189,13 @@ static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
     respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     return;
   }
-  if (failed == 0 && call->kind == CALL_OPEN && (call->flags & O_PATH) != 0) {
+  if (failed == 0 && ((call->kind == CALL_OPEN && (call->flags & O_PATH) != 0) || may_continue_at_once(call))) {
+    /* WHY not asked whether the call still waits: if it does, what was read is its own; if not, nobody hears this. */
     respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     return;
   }
-  if (failed == 0) failed = find_place(desk.view, call->pid, &call->first, &seat->first);
-  if (failed == 0 && call->second.is_used) failed = find_place(desk.view, call->pid, &call->second, &seat->second);
+  if (failed == 0) failed = find_place(desk.roots.view, call->pid, &call->first, &seat->first);
+  if (failed == 0 && call->second.is_used) failed = find_place(desk.roots.view, call->pid, &call->second, &seat->second);
   if (failed == 0) {
     judge(seat);
     return;
@@ -188,9 +210,7 @@ bool serve_notice(void) {
   static struct seccomp_notif notice;
   memset(&notice, 0, sizeof notice);
   if (ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return errno == EINTR || errno == ENOENT;
-  struct waiting *seat = free_desk();
-  if (seat == NULL) respond(notice.id, -EACCES, 0);
-  else serve(&notice, seat);
+  serve(&notice, free_seat());
   return true;
 }
 
@@ -203,7 +223,7 @@ void take_answer(struct answer answer) {
   if (answer.kind == ANSWER_TAKEN) return;
   for (size_t index = 0; index < SEATS; index++) {
     struct waiting *seat = &desk.waiting[index];
-    if (seat->number == 0 || seat->number != answer.id) continue;
+    if (desk.numbers[index] == 0 || desk.numbers[index] != answer.id) continue;
     if (!is_alive(seat->call.id)) /* nobody waits for it */;
     else if (answer.kind == ANSWER_ALLOW) act(&seat->call, &seat->first, &seat->second);
     else respond(seat->call.id, -EACCES, 0);
@@ -213,16 +233,10 @@ void take_answer(struct answer answer) {
 }
 
 bool check_waiting(void) {
-  bool is_waiting = false;
-  for (size_t index = 0; index < SEATS; index++) {
-    struct waiting *seat = &desk.waiting[index];
-    if (seat->number == 0) continue;
-    if (is_alive(seat->call.id)) {
-      is_waiting = true;
-      continue;
-    }
-    tell_cancelled(seat->number);
-    release(seat);
+  for (size_t index = 0; index < SEATS && desk.taken > 0; index++) {
+    if (desk.numbers[index] == 0 || is_alive(desk.waiting[index].call.id)) continue;
+    tell_cancelled(desk.numbers[index]);
+    release(&desk.waiting[index]);
   }
-  return is_waiting;
+  return desk.taken > 0;
 }

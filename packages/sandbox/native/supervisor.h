@@ -6,9 +6,9 @@
 #define SALLYPORT_SUPERVISOR_H
 
 #include "path-text.h"
+#include "view.h"
 
-/* `view`: the root of the program. */
-void open_supervisor(const struct launch *launch, int listener, int view);
+void open_supervisor(const struct launch *launch, int listener, struct roots roots);
 
 /* One notification is waiting. `false`: the listener is over. */
 bool serve_notice(void);

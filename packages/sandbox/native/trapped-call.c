@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
-enum { NONE = -1 };
+enum { NONE = -1, STEP_BYTES = 512 };
 
 /* Where the arguments of each call stand. `follow`: 1 follows the last link, 0 does not, 2 and 3 as the flags say. */
 struct call_shape {
@@ -71,11 +71,11 @@ static bool read_memory(pid_t pid, uint64_t address, void *out, size_t size) {
   return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-/* Text up to its NUL, page by page: what lies behind the text may not be there. */
+/* Text up to its NUL, never over the end of a page: what lies behind the text may not be there. */
 static int read_string(pid_t pid, uint64_t address, char *out, size_t size) {
   size_t length = 0;
   while (length < size) {
-    size_t step = 4096 - (address + length) % 4096;
+    size_t step = STEP_BYTES - (address + length) % STEP_BYTES;
     if (step > size - length) step = size - length;
     if (!read_memory(pid, address + length, out + length, step)) return EFAULT;
     if (memchr(out + length, 0, step) != NULL) return 0;
@@ -158,11 +158,17 @@ static int read_extras(const struct seccomp_notif *notice, struct trapped_call *
 
 int read_call(const struct seccomp_notif *notice, struct trapped_call *call) {
   const struct call_shape *shape = NULL;
-  for (size_t index = 0; index < sizeof SHAPES / sizeof SHAPES[0]; index++)
+  for (size_t index = 0; index < sizeof SHAPES / sizeof SHAPES[0] && shape == NULL; index++)
     if (SHAPES[index].number == notice->data.nr) shape = &SHAPES[index];
   if (shape == NULL) return ENOSYS;
-  /* WHY field by field: the texts are large and are written before they are read. */
-  *call = (struct trapped_call){.kind = shape->kind, .name = shape->name, .pid = (pid_t)notice->pid, .id = notice->id};
+  /* WHY not all of it: the texts are large and are written before they are read. */
+  memset(call, 0, offsetof(struct trapped_call, first));
+  memset(&call->first, 0, offsetof(struct named_path, text) + 1);
+  memset(&call->second, 0, offsetof(struct named_path, text) + 1);
+  call->kind = shape->kind;
+  call->name = shape->name;
+  call->pid = (pid_t)notice->pid;
+  call->id = notice->id;
   call->flags = shape->flags == NONE ? shape->fixed_flags : (int)notice->data.args[shape->flags];
   call->mode = shape->mode == NONE ? 0 : (mode_t)notice->data.args[shape->mode];
   int failed = read_name(notice, &call->first, shape->folder, shape->path);

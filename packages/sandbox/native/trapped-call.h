@@ -46,8 +46,6 @@ struct trapped_call {
   const char *name;
   pid_t pid;
   uint64_t id;
-  struct named_path first;
-  struct named_path second;
   int flags;
   mode_t mode;
   uid_t uid;
@@ -55,9 +53,11 @@ struct trapped_call {
   int64_t length;
   bool has_times;
   struct timespec times[2];
+  size_t value_size;
+  struct named_path first;
+  struct named_path second;
   char attribute[256];
   uint8_t value[XATTR_BYTES_MAX];
-  size_t value_size;
 };
 
 /* 0, or the error that the call gets at once. */

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -18,16 +20,27 @@ static int write_file(const char *path, const char *text) {
   return written == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-int map_identity(pid_t child) {
-  char path[64], text[64];
-  snprintf(path, sizeof path, "/proc/%d/setgroups", child);
-  if (write_file(path, "deny") != 0 && errno != ENOENT) return -1;
-  snprintf(path, sizeof path, "/proc/%d/gid_map", child);
-  snprintf(text, sizeof text, "%u %u 1\n", getegid(), getegid());
-  if (write_file(path, text) != 0) return -1;
-  snprintf(path, sizeof path, "/proc/%d/uid_map", child);
-  snprintf(text, sizeof text, "%u %u 1\n", geteuid(), geteuid());
+static int map_to_itself(const char *path, unsigned id) {
+  char text[64];
+  snprintf(text, sizeof text, "%u %u 1\n", id, id);
   return write_file(path, text);
+}
+
+/* As they are outside; inside they have no names until they are mapped. */
+static uid_t own_uid;
+static gid_t own_gid;
+
+pid_t enter_namespaces(void) {
+  unsigned long spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+  own_uid = geteuid();
+  own_gid = getegid();
+  return (pid_t)syscall(SYS_clone, spaces | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+const char *keep_identity(void) {
+  if (write_file("/proc/self/setgroups", "deny") != 0 && errno != ENOENT) return "identity";
+  if (map_to_itself("/proc/self/gid_map", own_gid) != 0) return "identity";
+  return map_to_itself("/proc/self/uid_map", own_uid) == 0 ? NULL : "identity";
 }
 
 static int set_mount(const char *path, uint64_t set, uint64_t propagation) {
@@ -44,7 +57,16 @@ static int mask(const char *path) {
   return mount("/dev/null", path, NULL, MS_BIND, NULL);
 }
 
-const char *build_view(const struct launch *launch) {
+/* INVARIANT: taken when the view stands; whatever is mounted later is not in it. */
+static int open_roots(struct roots *roots) {
+  struct mount_words words = {.set = MOUNT_NO_LINKS};
+  roots->view = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  roots->straight = (int)syscall(NUMBER_OPEN_TREE, AT_FDCWD, "/", TREE_CLONE | O_CLOEXEC | TREE_RECURSIVE);
+  if (roots->view < 0 || roots->straight < 0) return -1;
+  return (int)syscall(__NR_mount_setattr, roots->straight, "", TREE_RECURSIVE | AT_EMPTY_PATH, &words, sizeof words);
+}
+
+const char *build_view(const struct launch *launch, struct roots *roots) {
   static int clones[PATHS_MAX];
   if (set_mount("/", 0, MS_PRIVATE) != 0) return "private_mounts";
   for (size_t index = 0; index < launch->writable_count; index++) {
@@ -66,5 +88,5 @@ const char *build_view(const struct launch *launch) {
     if (mask(launch->masks[index]) != 0) return "mask";
   unsigned long quiet = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY;
   if (mount("proc", "/proc", "proc", quiet, NULL) != 0) return "proc";
-  return NULL;
+  return open_roots(roots) == 0 ? NULL : "root";
 }

@@ -9,10 +9,17 @@
 
 #include "launch-description.h"
 
-/* From outside: maps the own user and group to themselves in the namespace of a child. */
-int map_identity(pid_t child);
+/* The root of what the program sees, and the same once more, where the kernel follows no link. */
+struct roots {
+  int view;
+  int straight;
+};
 
-/* From inside. NULL, or the step that failed, with errno. */
-const char *build_view(const struct launch *launch);
+/* As fork: a child in namespaces of its own. */
+pid_t enter_namespaces(void);
+
+/* From inside. NULL, or the step that failed, with errno. First of all, the user and group are again what they were. */
+const char *keep_identity(void);
+const char *build_view(const struct launch *launch, struct roots *roots);
 
 #endif

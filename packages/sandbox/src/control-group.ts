@@ -33,8 +33,9 @@ export function findControlGroups(): readonly Controller[] {
 
 /** `undefined`: nothing is to be limited, or nothing can be. */
 export function openControlGroup(limits: ProcessLimits): ControlGroup | undefined {
-  const name = `sallyport-${randomUUID()}`;
   const wanted = { memory: limits.memoryBytesMax, pids: limits.processesMax };
+  if (wanted.memory === undefined && wanted.pids === undefined) return undefined;
+  const name = `sallyport-${randomUUID()}`;
   const groups = places().flatMap((place) => {
     const value = wanted[place.controller];
     return value === undefined ? [] : made(join(place.folder, name), place, value);
@@ -53,10 +54,12 @@ export function openControlGroup(limits: ProcessLimits): ControlGroup | undefine
 
 /** Limits that hold for each process by itself, although they were asked for. */
 export function unheldLimits(limits: ProcessLimits, hasTerminal: boolean): readonly string[] {
+  const { memoryBytesMax, processesMax } = limits;
+  if (memoryBytesMax === undefined && processesMax === undefined) return [];
   const held = hasTerminal ? [] : findControlGroups();
   return [
-    ...(limits.memoryBytesMax !== undefined && !held.includes("memory") ? ["memory_of_all_processes"] : []),
-    ...(limits.processesMax !== undefined && !held.includes("pids") ? ["processes_of_this_sandbox"] : []),
+    ...(memoryBytesMax !== undefined && !held.includes("memory") ? ["memory_of_all_processes"] : []),
+    ...(processesMax !== undefined && !held.includes("pids") ? ["processes_of_this_sandbox"] : []),
   ];
 }
 

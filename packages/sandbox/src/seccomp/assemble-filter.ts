@@ -1,6 +1,7 @@
 /**
- * Assembles filter rules into a program for the kernel's packet filter. Straight down, one block for each call and no
- * long jumps, so that it can be read; calls that always go on cost nothing, because the kernel remembers them.
+ * Assembles filter rules into a program for the kernel's packet filter: one block for each call, found by halving the
+ * numbers. Calls that always go on cost nothing, because the kernel remembers them; to know them it tries every number when
+ * the filter is put on, which is why the way to a block is short.
  */
 import type { ArgumentTest, FilterAction, FilterRule } from "./filter-rule.ts";
 import { type Architecture, AUDIT_ARCHITECTURE, X32_BIT, systemCallNumber } from "./syscall-number.ts";
@@ -13,6 +14,7 @@ export interface Instruction {
 }
 
 export const LOAD_WORD = 0x20;
+export const JUMP_ALWAYS = 0x05;
 export const JUMP_EQUAL = 0x15;
 export const JUMP_AT_LEAST = 0x35;
 export const JUMP_ANY_BIT = 0x45;
@@ -33,14 +35,16 @@ export function assembleFilter(
   rules: readonly FilterRule[],
   architecture: Architecture,
 ): readonly Instruction[] {
+  const blocks = rules
+    .flatMap((rule) => blockOf(rule, architecture))
+    .toSorted((left, right) => left.number - right.number);
   return Object.freeze([
     load(ARCHITECTURE_AT),
     jump(JUMP_EQUAL, AUDIT_ARCHITECTURE[architecture], 1, 0),
     give(RETURN_KILL),
     load(NUMBER_AT),
     ...(architecture === "x64" ? [jump(JUMP_AT_LEAST, X32_BIT, 0, 1), give(RETURN_ERRNO | ENOSYS)] : []),
-    ...rules.flatMap((rule) => block(rule, architecture)),
-    give(RETURN_ALLOW),
+    ...halved(blocks),
   ]);
 }
 
@@ -57,8 +61,27 @@ export function filterBytes(instructions: readonly Instruction[]): Uint8Array {
   return bytes;
 }
 
+/** What is done with one call, from the comparison of its number on. */
+interface Block {
+  readonly number: number;
+  readonly instructions: readonly Instruction[];
+}
+
+const BLOCKS_IN_A_ROW = 3;
+
+/** INVARIANT: whatever matches no block goes on, and every way down ends in a return. */
+function halved(blocks: readonly Block[]): readonly Instruction[] {
+  const middle = blocks[blocks.length >> 1];
+  if (middle === undefined || blocks.length <= BLOCKS_IN_A_ROW)
+    return [...blocks.flatMap(({ instructions }) => instructions), give(RETURN_ALLOW)];
+  const lower = halved(blocks.slice(0, blocks.length >> 1));
+  const upper = halved(blocks.slice(blocks.length >> 1));
+  const far: Instruction = { code: JUMP_ALWAYS, jumpTrue: 0, jumpFalse: 0, value: lower.length };
+  return [jump(JUMP_AT_LEAST, middle.number, 0, 1), far, ...lower, ...upper];
+}
+
 /** INVARIANT: a block that is entered ends in a return, so the number need not be loaded again. */
-function block(rule: FilterRule, architecture: Architecture): readonly Instruction[] {
+function blockOf(rule: FilterRule, architecture: Architecture): readonly Block[] {
   const number = systemCallNumber(rule.call, architecture);
   if (number === undefined) return [];
   const body = [
@@ -69,7 +92,7 @@ function block(rule: FilterRule, architecture: Architecture): readonly Instructi
     ]),
     give(returnOf(rule.otherwise)),
   ];
-  return [jump(JUMP_EQUAL, number, 0, body.length), ...body];
+  return [{ number, instructions: [jump(JUMP_EQUAL, number, 0, body.length), ...body] }];
 }
 
 function test(when: ArgumentTest): Instruction {

@@ -11,7 +11,7 @@ import {
   assembleFilter,
   filterBytes,
 } from "./assemble-filter.ts";
-import { filterRules } from "./filter-rule.ts";
+import { type FilterRule, filterRules } from "./filter-rule.ts";
 import {
   ARCHITECTURES,
   AUDIT_ARCHITECTURE,
@@ -69,6 +69,14 @@ test.each([
   }
 });
 
+/** Of a call whose arguments are all 0. */
+function plainResult(rule: FilterRule | undefined): number {
+  const held = rule?.cases.find(({ when }) => when.test === "equals" && when.value === 0);
+  const action = held?.action ?? rule?.otherwise ?? { kind: "allow" };
+  if (action.kind === "errno") return RETURN_ERRNO | action.errno;
+  return action.kind === "notify" ? RETURN_NOTIFY : RETURN_ALLOW;
+}
+
 describe.each(ARCHITECTURES)("on %s", (architecture) => {
   const result = (
     trapSet: (typeof TRAP_SETS)[number],
@@ -90,6 +98,22 @@ describe.each(ARCHITECTURES)("on %s", (architecture) => {
       expect(filterBytes(filter)).toHaveLength(filter.length * 8);
       expect(new Set(rules.map(({ call }) => call)).size).toBe(rules.length);
       for (let number = 0; number < 600; number++) expect(result(trapSet, number)).toBeTypeOf("number");
+    },
+  );
+
+  test.each(TRAP_SETS)(
+    "in the set `%s` every number gets what its rule says, and any other goes on",
+    (trapSet) => {
+      const rules = filterRules(trapSet);
+      const filter = assembleFilter(rules, architecture);
+      const numbers = Array.from({ length: 600 }, (_, number) => number);
+      const given = numbers.map((number) =>
+        runFilter(filter, { number, architecture: AUDIT_ARCHITECTURE[architecture] }),
+      );
+      const said = numbers.map((number) =>
+        plainResult(rules.find(({ call }) => systemCallNumber(call, architecture) === number)),
+      );
+      expect(given).toEqual(said);
     },
   );
 

@@ -1,6 +1,7 @@
 /** Runs a filter as the kernel would, and says what it returns and how many steps it took. */
 import {
   type Instruction,
+  JUMP_ALWAYS,
   JUMP_ANY_BIT,
   JUMP_AT_LEAST,
   JUMP_EQUAL,
@@ -29,6 +30,9 @@ export function runFilter(
     switch (code) {
       case LOAD_WORD:
         accumulator = shown.getUint32(value, true);
+        break;
+      case JUMP_ALWAYS:
+        at += value;
         break;
       case JUMP_EQUAL:
         at += accumulator === value ? jumpTrue : jumpFalse;
