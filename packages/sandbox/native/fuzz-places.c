@@ -7,25 +7,15 @@
  */
 #include "kernel-interface.h"
 
+#include "fuzz-round.h"
 #include "place.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *folder;
 static int view = -1;
-
-static void check(bool holds, const char *sentence, const char *path) {
-  if (holds) return;
-  fprintf(stderr, "does not hold: %s (`%s`)\n", sentence, path);
-  abort();
-}
 
 static void make(const char *name, const char *target) {
   char path[PATH_BYTES_MAX];
@@ -47,18 +37,18 @@ static void furnish(const char *where) {
 
 static void judge(const struct named_path *path, struct place *place) {
   char real[PATH_MAX];
-  check(place->held >= 0, "what is found is held", path->text);
-  check(place->real[0] == '/' && strstr(place->real, "/../") == NULL, "a real path is absolute and has no `..`", path->text);
+  must_hold(place->held >= 0, "what is found is held", path->text);
+  must_hold(place->real[0] == '/' && strstr(place->real, "/../") == NULL, "a real path is absolute and has no `..`", path->text);
   if (place->exists && path->follows_last) {
-    check(realpath(path->text, real) != NULL && strcmp(real, place->real) == 0, "the kernel finds the same", path->text);
-    check(faccessat(AT_FDCWD, path->text, F_OK, 0) == 0, "what exists is there", path->text);
+    must_hold(realpath(path->text, real) != NULL && strcmp(real, place->real) == 0, "the kernel finds the same", path->text);
+    must_hold(faccessat(AT_FDCWD, path->text, F_OK, 0) == 0, "what exists is there", path->text);
   }
-  if (!place->exists) check(access(place->real, F_OK) != 0, "what does not exist is not there", path->text);
+  if (!place->exists) must_hold(access(place->real, F_OK) != 0, "what does not exist is not there", path->text);
   int failed = reach_place(place);
-  check(failed == 0 || failed == EACCES, "reaching works or is refused", path->text);
+  must_hold(failed == 0 || failed == EACCES, "reaching works or is refused", path->text);
   struct stat facts;
   if (failed == 0 && place->exists)
-    check(fstat(place->object, &facts) == 0 && facts.st_ino == place->facts.st_ino, "what is reached is what was found", path->text);
+    must_hold(fstat(place->object, &facts) == 0 && facts.st_ino == place->facts.st_ino, "what is reached is what was found", path->text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -79,12 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifdef SELF_DRIVEN
-static uint64_t state = 88172645463325252ull;
-static uint32_t draw(uint32_t below) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return (uint32_t)(state % below);
-}
-
 /* `fuzz ROUNDS FOLDER`: walks made of the folder's own names, and of bytes. */
 int main(int argc, char **argv) {
   static const char *const WORDS[] = {"a", "b", "f.x", "g.x", "l", "up", "m", "n", "loop", "far", "o", "p", "me", ".", "..", "", "new", "root", "tmp"};
@@ -102,10 +86,7 @@ int main(int argc, char **argv) {
       if (words > 1 || draw(6) == 0) bytes[size++] = '/';
     }
     if (draw(20) == 0) bytes[1 + draw((uint32_t)size)] = (uint8_t)draw(256);
-    uint8_t *exact = malloc(size);
-    memcpy(exact, bytes, size);
-    (void)LLVMFuzzerTestOneInput(exact, size);
-    free(exact);
+    run_round(bytes, size);
   }
   printf("%ld rounds of walks\n", rounds);
   return 0;
