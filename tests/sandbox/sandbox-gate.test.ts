@@ -1,50 +1,30 @@
 /** From a system call of any program to a person and back: the sandbox, the gate and the service, all real. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type GateClient, connectGate, openPrivateRealm } from "@sallyport/gate";
+import type { GateClient } from "@sallyport/gate";
 import { gateDecider, gateViolations } from "@sallyport/sandbox";
-import {
-  type Workshop,
-  IDENTITIES,
-  openWorkshop,
-  rules,
-} from "../../packages/sandbox/src/testing/sandbox-fixture.ts";
-import { buildRealmScript, socketPair } from "../../packages/service/src/testing/gate-fixture.ts";
+import { type Workshop, rules } from "../../packages/sandbox/src/testing/sandbox-fixture.ts";
 import {
   type Fixture,
   READER,
   access,
   adminOf,
-  callerOf,
   eventsOf,
-  openFixture,
   shown,
 } from "../../packages/service/src/testing/service-fixture.ts";
+import { type GatedWorkshop, openGatedWorkshop } from "./gated-workshop.ts";
 
-const [WHO] = IDENTITIES;
+let gated: GatedWorkshop;
 let fixture: Fixture;
 let shop: Workshop;
 let client: GateClient;
-let folder: string;
 
 beforeEach(async () => {
-  if (WHO === undefined) throw new Error("there is nobody to run as");
-  folder = mkdtempSync(join(tmpdir(), "sp-gate-"));
-  fixture = await openFixture();
-  shop = await openWorkshop(WHO);
-  const { near, far } = await socketPair();
-  fixture.service.gate.attachChild(near, callerOf());
-  const script = await buildRealmScript(join(folder, "realm-script.js"));
-  client = await connectGate(far, { realm: openPrivateRealm({ seed: [3, 4], script }) });
+  gated = await openGatedWorkshop();
+  ({ fixture, shop, client } = gated);
 });
-afterEach(async () => {
-  client.close();
-  shop.close();
-  await fixture.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => gated.close());
 
 const run = (script: string, allow = rules(`${shop.folder}/none/`, "read")) =>
   shop.shell(script, {

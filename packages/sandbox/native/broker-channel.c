@@ -54,19 +54,26 @@ void tell_caught(bool is_streams, int fd) {
   if (sent != 0) _exit(125);
 }
 
-/* Parts that are always needed, or those that are needed if gained. The new length, or `size` where it does not fit. */
-static size_t append_parts(char *line, size_t length, size_t size, const struct parts *parts, bool is_gained,
+enum parts_list { PARTS_ASKED, PARTS_GAINED, PARTS_GRANTED, PARTS_LISTS };
+
+static bool belongs(const struct part *part, enum parts_list list, const struct launch *launch) {
+  bool is_granted = granted(launch, part->place->real, part->operation) != 0;
+  if (list == PARTS_GRANTED) return is_granted && destroys(part);
+  return !is_granted && (part->gained_at != NULL) == (list == PARTS_GAINED);
+}
+
+/* The new length, or `size` where it does not fit. WHY only what is asked must be text: what is granted is not decided by it. */
+static size_t append_parts(char *line, size_t length, size_t size, const struct parts *parts, enum parts_list list,
                            const struct launch *launch) {
   const char *separator = "";
   for (size_t index = 0; index < parts->count; index++) {
     const struct part *part = &parts->list[index];
-    if ((part->gained_at != NULL) != is_gained) continue;
-    if (granted(launch, part->place->real, part->operation) != 0) continue;
-    if (!is_utf8(part->place->real) || length + 128 > size) return size;
+    if (!belongs(part, list, launch)) continue;
+    if ((list != PARTS_GRANTED && !is_utf8(part->place->real)) || length + 128 > size) return size;
     length += (size_t)snprintf(line + length, size - length, "%s{\"operation\":\"%s\",\"exists\":%s,\"target\":\"", separator,
                                operation_word(part->operation), part->place->exists ? "true" : "false");
     length = append_json(line, length, size, part->place->real);
-    if (is_gained) {
+    if (list == PARTS_GAINED) {
       if (!is_utf8(part->gained_at->real) || length + 32 > size) return size;
       length += (size_t)snprintf(line + length, size - length, "\",\"gained_at\":\"");
       length = append_json(line, length, size, part->gained_at->real);
@@ -80,18 +87,17 @@ static size_t append_parts(char *line, size_t length, size_t size, const struct 
 
 bool tell_parts(const char *word, unsigned long id, const struct trapped_call *call, const struct parts *parts,
                 const struct launch *launch) {
+  static const char *const LISTS[PARTS_LISTS] = {"\",\"parts\":[", "],\"gains\":[", "],\"granted\":["};
   static char line[MESSAGE_BYTES_MAX];
-  if (!is_utf8(call->first.text)) return false;
+  if (id != 0 && !is_utf8(call->first.text)) return false;
   size_t length = (size_t)snprintf(line, sizeof line, "{\"kind\":\"%s\",\"id\":%lu,\"pid\":%d,\"call\":\"%s\",\"requested\":\"",
                                    word, id, call->pid, call->name);
   length = append_json(line, length, sizeof line, call->first.text);
-  length = append_json(line, length, sizeof line, "");
-  if (length + 32 > sizeof line) return false;
-  length += (size_t)snprintf(line + length, sizeof line - length, "\",\"parts\":[");
-  length = append_parts(line, length, sizeof line, parts, false, launch);
-  if (length + 32 > sizeof line) return false;
-  length += (size_t)snprintf(line + length, sizeof line - length, "],\"gains\":[");
-  length = append_parts(line, length, sizeof line, parts, true, launch);
+  for (enum parts_list list = PARTS_ASKED; list < PARTS_LISTS; list++) {
+    if (length + 32 > sizeof line) return false;
+    length += (size_t)snprintf(line + length, sizeof line - length, "%s", LISTS[list]);
+    length = append_parts(line, length, sizeof line, parts, list, launch);
+  }
   if (length + 8 > sizeof line) return false;
   length += (size_t)snprintf(line + length, sizeof line - length, "]}\n");
   send_line(line, length);

@@ -14,7 +14,7 @@ void tell_started(pid_t pid);
 /* From now on nothing is granted without a question. */
 void tell_narrowed(void);
 void tell_failed(const char *step, int error);
-/* `word`: ask or violation. `false`: a path cannot be said in text, so nothing was sent. */
+/* `word`: ask, violation, or granted, of what destroys. `false`: a path cannot be said in text, so nothing was sent. */
 bool tell_parts(const char *word, unsigned long id, const struct trapped_call *call, const struct parts *parts,
                 const struct launch *launch);
 void tell_cancelled(unsigned long id);

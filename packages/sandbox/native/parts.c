@@ -22,6 +22,11 @@ const char *operation_word(unsigned operation) {
   }
 }
 
+bool destroys(const struct part *part) {
+  unsigned operations = OPERATION_MODIFY | OPERATION_DELETE | OPERATION_EXECUTE;
+  return (part->operation & operations) != 0 && !S_ISCHR(part->place->facts.st_mode);
+}
+
 static void need_if(struct parts *parts, unsigned operation, const struct place *place, const struct place *gained_at) {
   for (size_t index = 0; index < parts->count; index++)
     if (parts->list[index].operation == operation && parts->list[index].place == place) return;

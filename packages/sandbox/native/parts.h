@@ -24,6 +24,9 @@ struct parts {
 int parts_of(const struct launch *launch, const struct trapped_call *call, const struct place *first,
              const struct place *second, struct parts *parts);
 
+/* Whether something may be lost by it; a device has nothing to lose. */
+bool destroys(const struct part *part);
+
 /* The word of an operation in messages. */
 const char *operation_word(unsigned operation);
 

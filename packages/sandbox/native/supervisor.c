@@ -14,6 +14,9 @@
 /* One seat more than may wait: what is granted is served however many questions are open. */
 enum { WAITING_MAX = 128, SEATS = WAITING_MAX + 1 };
 
+/* Of so many granted calls that destroy, one waits until all before it are on record: what the broker holds is bounded. */
+enum { NOTED_MAX = 512 };
+
 struct waiting {
   struct trapped_call call;
   struct place first;
@@ -35,6 +38,7 @@ static struct {
   /* The question of each seat, 0 where the seat is free. WHY apart: the seats are large, and most are never touched. */
   unsigned long numbers[SEATS];
   size_t taken;
+  unsigned long noted;
   struct waiting waiting[SEATS];
 } desk;
 
@@ -106,18 +110,16 @@ static bool may_continue(const struct trapped_call *call, const struct parts *pa
 }
 
 /*
- * The same for the common case, in few steps: no new file, and a text that is a real path by itself. What Landlock holds
- * there the kernel may decide; whoever changes the text or puts a link there meanwhile meets Landlock too.
- * INVARIANT: nothing else is answered from text alone.
+ * The same for the common case, in few steps: a read, and a text that is a real path by itself. What Landlock holds there
+ * the kernel may decide; whoever changes the text or puts a link there meanwhile meets Landlock too.
+ * INVARIANT: nothing else is answered from text alone: what may destroy is on record first.
  */
 static bool may_continue_at_once(const struct trapped_call *call) {
-  static const unsigned NEEDED[] = {OPERATION_READ, OPERATION_MODIFY, OPERATION_READ | OPERATION_MODIFY, 0};
-  unsigned needed = NEEDED[call->flags & O_ACCMODE];
   char text[PATH_BYTES_MAX];
-  if (call->kind != CALL_OPEN || needed == 0) return false;
+  if (call->kind != CALL_OPEN || (call->flags & O_ACCMODE) != O_RDONLY) return false;
   if ((call->flags & (O_CREAT | O_TRUNC)) != 0 || (call->flags & O_TMPFILE) == O_TMPFILE) return false;
   if (absolute_text(call->pid, &call->first, text) != 0 || !is_plain_path(text)) return false;
-  return landlocked(desk.granting, text, needed) == needed && leads_straight(desk.roots.straight, text);
+  return landlocked(desk.granting, text, OPERATION_READ) == OPERATION_READ && leads_straight(desk.roots.straight, text);
 }
 
 /* A program is opened by the kernel itself, under Landlock: where it may not be read, an approval could not help. */
@@ -153,6 +155,19 @@ static void release(struct waiting *seat) {
   *number = 0;
 }
 
+enum noting { NOTED, WAITS_FOR_RECORD, CANNOT_BE_NOTED };
+
+/* INVARIANT: what destroys leaves this process before it is done. */
+static enum noting note(struct waiting *seat) {
+  bool is_noted = false;
+  for (size_t index = 0; index < seat->parts.count; index++) is_noted |= destroys(&seat->parts.list[index]);
+  if (!is_noted) return NOTED;
+  bool waits = ++desk.noted % NOTED_MAX == 0 && !is_full() && is_utf8(seat->call.first.text);
+  unsigned long number = waits ? take_seat(seat) : 0;
+  if (!tell_parts(waits ? "ask" : "granted", number, &seat->call, &seat->parts, desk.granting)) return CANNOT_BE_NOTED;
+  return waits ? WAITS_FOR_RECORD : NOTED;
+}
+
 static void judge(struct waiting *seat) {
   struct trapped_call *call = &seat->call;
   int failed = parts_of(desk.granting, call, &seat->first, &seat->second, &seat->parts);
@@ -161,7 +176,10 @@ static void judge(struct waiting *seat) {
   } else if (!is_alive(call->id)) {
     /* INVARIANT: what was read belongs to this call; a number of a process that ended may be another's by now. */
   } else if (is_granted(&seat->parts)) {
-    if (may_continue(call, &seat->parts)) respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+    enum noting noted = note(seat);
+    if (noted == WAITS_FOR_RECORD) return;
+    if (noted == CANNOT_BE_NOTED) respond(call->id, -EACCES, 0);
+    else if (may_continue(call, &seat->parts)) respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     else act(call, &seat->first, &seat->second);
   } else if (is_full() || !can_be_asked(call, &seat->first)) {
     refuse(call, &seat->parts);

@@ -1,6 +1,6 @@
 /** The broker goes on by the word `allow` alone; whatever else happens is a refusal. */
 import { describe, expect, test } from "vitest";
-import { Broker, type Decide, type Ruling } from "./broker.ts";
+import { Broker, type Decide, type Recorder, type Ruling } from "./broker.ts";
 
 const CALL = {
   pid: 7,
@@ -8,13 +8,16 @@ const CALL = {
   requested: "file",
   parts: [{ operation: "read", target: "/data/file", exists: true }],
   gains: [],
+  granted: [],
 };
+const GIVEN = [{ operation: "delete", target: "/data/old", exists: true }];
 
-function open(decide: Decide) {
+function open(decide: Decide, record: Recorder = async () => "allow") {
   const sent: string[] = [];
   const heard: string[] = [];
   const broker = new Broker({
     decide,
+    record,
     send: (text) => void sent.push(text),
     onViolation: ({ call }) => void heard.push(`violation ${call}`),
     onStarted: () => void heard.push("started"),
@@ -72,6 +75,42 @@ test("the end of the sandbox withdraws every question", async () => {
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
 });
 
+describe("what is granted and destroys", () => {
+  test("is put on record and not answered where it goes on by itself", async () => {
+    const told: unknown[] = [];
+    const { broker, sent } = open(
+      async () => "deny",
+      async ({ granted }) => (told.push(granted), "allow"),
+    );
+    await broker.take({ kind: "granted", id: 0, ...CALL, parts: [], granted: GIVEN });
+    expect({ told, sent }).toEqual({ told: [GIVEN], sent: [] });
+  });
+
+  test("goes on without a question when it is on record, where it waits for that", async () => {
+    let recorded: (ruling: Ruling) => void = () => undefined;
+    const { broker, sent } = open(
+      async () => "deny",
+      () => new Promise((resolve) => (recorded = resolve)),
+    );
+    const taken = broker.take({ kind: "ask", id: 4, ...CALL, parts: [], granted: GIVEN });
+    expect(sent).toEqual([]);
+    recorded("allow");
+    await taken;
+    expect(sent).toEqual(["allow 4"]);
+  });
+
+  test.each<readonly [string, Decide, Recorder, string]>([
+    ["an approval and a record", async () => "allow", async () => "allow", "allow 6"],
+    ["an approval and no record", async () => "allow", async () => "deny", "deny 6"],
+    ["an approval and a fault", async () => "allow", () => Promise.reject(new Error("gone")), "deny 6"],
+    ["a refusal", async () => "deny", async () => "allow", "deny 6"],
+  ])("beside what is asked: %s", async (_what, decide, record, answer) => {
+    const { broker, sent } = open(decide, record);
+    await broker.take({ kind: "ask", id: 6, ...CALL, granted: GIVEN });
+    expect(sent).toEqual([answer]);
+  });
+});
+
 describe("attack: a message that the launcher never sends ends the sandbox", () => {
   test.each([
     null,
@@ -84,6 +123,8 @@ describe("attack: a message that the launcher never sends ends the sandbox", () 
     { kind: "ask", id: 1, ...CALL, parts: [{ operation: "read", target: "relative", exists: true }] },
     { kind: "ask", id: 1, ...CALL, gains: [{ operation: "read", target: "/x", exists: true }] },
     { kind: "ask", id: 1, ...CALL, gains: undefined },
+    { kind: "ask", id: 1, ...CALL, granted: undefined },
+    { kind: "granted", id: 0, ...CALL, parts: [], granted: [] },
     { kind: "failed", step: 1 },
   ])("%j", async (message) => {
     const { broker, sent, heard } = open(async () => "allow");

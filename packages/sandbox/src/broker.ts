@@ -9,10 +9,14 @@ export type Ruling = "allow" | "deny";
 /** Asked once for each call that stopped. The signal says that nobody waits any more. */
 export type Decide = (call: TrappedCall, signal: AbortSignal) => Promise<Ruling>;
 
+/** Puts on record what is granted and destroys; `deny`: that cannot be, and it may not be done. Never rejects. */
+export type Recorder = (call: TrappedCall) => Promise<Ruling>;
+
 export interface BrokerParts {
   readonly decide: Decide;
   /** To the launcher. */
   readonly send: (text: string) => void;
+  readonly record: Recorder;
   /** Blocked without a question. */
   readonly onViolation: (call: TrappedCall) => void;
   readonly onStarted: () => void;
@@ -58,6 +62,9 @@ export class Broker {
         return this.#parts.onFailed(message.step, message.error);
       case "violation":
         return this.#parts.onViolation(message.call);
+      case "granted":
+        await this.#parts.record(message.call);
+        return undefined;
       case "cancel":
         this.#waiting.get(message.id)?.abort();
         this.#waiting.delete(message.id);
@@ -72,11 +79,18 @@ export class Broker {
     this.#waiting.set(id, controller);
     let ruling: Ruling = "deny";
     try {
-      ruling = await this.#parts.decide(call, controller.signal);
+      ruling = await this.#ruling(call, controller.signal);
     } catch {
       ruling = "deny";
     }
     if (!this.#waiting.delete(id)) return;
     this.#parts.send(`${ruling === "allow" ? "allow" : "deny"} ${id}`);
+  }
+
+  /** INVARIANT: a call of which a part is granted and destroys goes on only when that part is on record. */
+  async #ruling(call: TrappedCall, signal: AbortSignal): Promise<Ruling> {
+    const isAsked = call.parts.length + call.gains.length > 0;
+    const ruling = isAsked ? await this.#parts.decide(call, signal) : "allow";
+    return ruling === "allow" && call.granted.length > 0 ? this.#parts.record(call) : ruling;
   }
 }

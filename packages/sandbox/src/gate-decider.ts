@@ -5,9 +5,13 @@
 import { basename, dirname } from "node:path";
 import { type ExternalAccessCheck, parseSystemDependencyTarget } from "@sallyport/contract";
 import type { AskWords, GateClient } from "@sallyport/gate";
-import type { Decide } from "./broker.ts";
+import type { Decide, Recorder } from "./broker.ts";
 import { PROGRAM_FOLDERS } from "./profile/system-place.ts";
 import type { TrappedCall, TrappedPart } from "./trapped-call.ts";
+import { Turns } from "./turns.ts";
+
+/** More than the service looks at by itself, and far fewer than a gate carries. */
+const RECORDS_MAX = 256;
 
 export interface GateDeciderOptions {
   /** How long a call may wait for a person now; `undefined`: it does not wait. */
@@ -49,6 +53,20 @@ function neededParts(gate: Gate, call: TrappedCall): readonly TrappedPart[] {
 export function gateViolations(gate: Gate): (call: TrappedCall) => void {
   return (call) => {
     for (const part of call.parts) gate.reportViolation(partWords(call, part));
+  };
+}
+
+/** For what is granted and destroys: the service writes it down as its own decision, at most so many at a time. */
+export function gateRecords(gate: Pick<GateClient, "record">, onUnrecorded: () => void): Recorder {
+  const turns = new Turns(RECORDS_MAX);
+  // WHY not enforced: it goes on already, so that another answer is no blocked operation.
+  const put = (call: TrappedCall, part: TrappedPart) =>
+    turns.take(() => gate.record({ ...partWords(call, part), enforced: false }));
+  return async (call) => {
+    const checks = await Promise.all(call.granted.map((part) => put(call, part)));
+    if (checks.every(({ allowed }) => allowed)) return "allow";
+    onUnrecorded();
+    return "deny";
   };
 }
 

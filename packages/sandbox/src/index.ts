@@ -2,7 +2,7 @@
  * The OS sandbox: rules compiled into kernel rights, a native launcher that applies them, and a broker that asks about
  * the rest. Trusts the host that opens it; never starts anything outside the wall.
  */
-export { Broker, type BrokerParts, type Decide, type Ruling } from "./broker.ts";
+export { Broker, type BrokerParts, type Decide, type Recorder, type Ruling } from "./broker.ts";
 export type { Resolve } from "./egress/admission.ts";
 export type { DialOptions, UpstreamProxy } from "./egress/dial.ts";
 export type { EgressOptions } from "./egress/egress-gateway.ts";
@@ -18,7 +18,7 @@ export {
 export { findControlGroups } from "./control-group.ts";
 export { confinedEnvironment } from "./environment.ts";
 export { SANDBOX_ERRORS, SandboxError, type SandboxErrorCode } from "./errors.ts";
-export { type GateDeciderOptions, gateDecider, gateViolations } from "./gate-decider.ts";
+export { type GateDeciderOptions, gateDecider, gateRecords, gateViolations } from "./gate-decider.ts";
 export { type HeldPolicy, HeldRules } from "./held-rules.ts";
 export type { HostPlaces } from "./host-places.ts";
 export type { ProcessLimits } from "./launch-description.ts";

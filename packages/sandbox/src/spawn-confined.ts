@@ -7,7 +7,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, normalize } from "node:path";
 import type { Writable } from "node:stream";
 import type { SandboxProfile } from "@sallyport/contract";
-import { Broker, type Decide } from "./broker.ts";
+import { Broker, type Decide, type Recorder } from "./broker.ts";
 import { openControlGroup } from "./control-group.ts";
 import { confinedEnvironment } from "./environment.ts";
 import type { EgressGateway, EgressOptions } from "./egress/egress-gateway.ts";
@@ -42,6 +42,8 @@ export interface ConfinedOptions {
   /** The sandbox itself failed, at its start or while the program ran. */
   readonly onFailed?: ((error: SandboxError) => void) | undefined;
   readonly onViolation?: ((call: TrappedCall) => void) | undefined;
+  /** Puts on record what is granted and destroys, before it is done; `deny`: it may not be done where it waits. */
+  readonly record?: Recorder | undefined;
   /** The user that the sandbox runs as; only root may name one. */
   readonly identity?: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -58,6 +60,8 @@ export interface Confined {
    * holds to it, or is over.
    */
   readonly narrow: () => Promise<void>;
+  /** The sandbox is over, and all that it was granted and that destroyed is on record. */
+  readonly recorded: Promise<void>;
 }
 
 const STANDARD = 3;
@@ -138,9 +142,9 @@ function launched(
 
 function attend(
   child: ChildProcess,
-  { decide, onViolation, onFailed }: ConfinedOptions,
+  { decide, onViolation, onFailed, record = () => Promise.resolve("allow") }: ConfinedOptions,
   egress: Egress,
-): Pick<Confined, "started" | "narrow"> {
+): Pick<Confined, "started" | "narrow" | "recorded"> {
   const send = (text: string): void => {
     if (child.connected) child.send(text, () => undefined);
   };
@@ -148,9 +152,11 @@ function attend(
   const narrowed = (): void => {
     for (const resolve of narrowing.splice(0)) resolve();
   };
+  const records = new Set<Promise<void>>();
   const started = new Promise<void>((resolve, reject) => {
     const broker = new Broker({
       decide,
+      record,
       send,
       onViolation: onViolation ?? (() => undefined),
       onStarted: resolve,
@@ -162,7 +168,9 @@ function attend(
       onStrange: () => child.kill("SIGKILL"),
     });
     child.on("message", (message, handle) => {
-      if (!egress.take(message, handle)) void broker.take(message);
+      if (egress.take(message, handle)) return;
+      const taken = broker.take(message).finally(() => records.delete(taken));
+      records.add(taken);
     });
     child.once("error", (error) => {
       egress.close();
@@ -183,7 +191,13 @@ function attend(
       narrowing.push(resolve);
       send("narrow");
     });
-  return { started, narrow };
+  return { started, narrow, recorded: recordedEnd(child, records) };
+}
+
+/** WHY the end of the channel: what was said before the exit may be heard after it. */
+async function recordedEnd(child: ChildProcess, records: ReadonlySet<Promise<void>>): Promise<void> {
+  if (child.connected) await new Promise((resolve) => child.once("disconnect", resolve));
+  while (records.size > 0) await Promise.all(records);
 }
 
 function failure(step: string, error: number): SandboxError {

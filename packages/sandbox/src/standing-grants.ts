@@ -4,9 +4,11 @@
  * INVARIANT: the service hears that a rule is held only after the supervisor has said so.
  */
 import { Duplex } from "node:stream";
-import type { Decide } from "./broker.ts";
+import { destructiveFacts } from "@sallyport/contract";
+import type { Decide, Recorder } from "./broker.ts";
 import { isWithin } from "./profile/covered-path.ts";
 import type { Compiled, Grant } from "./profile/confinement.ts";
+import { SYSTEM_DEVICES } from "./profile/system-place.ts";
 import type { TrappedPart } from "./trapped-call.ts";
 
 export class StandingGrants {
@@ -45,14 +47,16 @@ export class StandingGrants {
     return this.#settling;
   }
 
-  /** Asks `next` for what is not granted. */
-  decide(next: Decide): Decide {
-    return (call, signal) => {
+  /** Asks `next` for what is not granted; what is and destroys is put on record. */
+  decide(next: Decide, record: Recorder): Decide {
+    return async (call, signal) => {
       if (!this.#isNarrow) return next(call, signal);
       const parts = call.parts.filter((part) => !this.#covers(part));
       const gains = call.gains.filter((part) => !this.#covers(part));
-      if (parts.length === 0 && gains.length === 0) return Promise.resolve("allow");
-      return next({ ...call, parts, gains }, signal);
+      const isAsked = parts.length + gains.length > 0;
+      const ruling = isAsked ? await next({ ...call, parts, gains }, signal) : "allow";
+      const granted = call.parts.filter((part) => destroys(part) && this.#covers(part));
+      return ruling === "allow" && granted.length > 0 ? record({ ...call, granted }) : ruling;
     };
   }
 
@@ -62,6 +66,11 @@ export class StandingGrants {
         operations.includes(operation) && (reach === "tree" ? isWithin(target, path) : target === path),
     );
   }
+}
+
+function destroys({ operation, target, exists }: TrappedPart): boolean {
+  const facts = destructiveFacts({ resourceType: "filesystem", operation }, { exists });
+  return facts.destructive && !SYSTEM_DEVICES.includes(target);
 }
 
 /** The gate's socket, with what the broker says held back until the supervisor holds to what the broker has heard. */

@@ -27,6 +27,8 @@ export interface TrappedCall {
   readonly parts: readonly TrappedPart[];
   /** Of renames and links; often all that there is to ask. */
   readonly gains: readonly GainedPart[];
+  /** Those that the confinement grants and that destroy something: on record before they are done. */
+  readonly granted: readonly TrappedPart[];
 }
 
 export type LauncherMessage =
@@ -35,6 +37,8 @@ export type LauncherMessage =
   | { readonly kind: "failed"; readonly step: string; readonly error: number }
   | { readonly kind: "ask"; readonly id: number; readonly call: TrappedCall }
   | { readonly kind: "violation"; readonly call: TrappedCall }
+  /** Goes on by itself. */
+  | { readonly kind: "granted"; readonly call: TrappedCall }
   | { readonly kind: "cancel"; readonly id: number };
 
 /** `undefined`: no message of ours; the sandbox has to end. */
@@ -50,7 +54,8 @@ export function readLauncherMessage(message: unknown): LauncherMessage | undefin
       return typeof step === "string" && isWhole(error) ? { kind, step, error } : undefined;
     case "cancel":
       return isWhole(id) ? { kind, id } : undefined;
-    case "violation": {
+    case "violation":
+    case "granted": {
       const call = readCall(message as Readonly<Record<string, unknown>>);
       return call === undefined ? undefined : { kind, call };
     }
@@ -69,14 +74,19 @@ function readCall({
   requested,
   parts,
   gains,
+  granted,
 }: Readonly<Record<string, unknown>>): TrappedCall | undefined {
   if (!isWhole(pid) || typeof call !== "string" || typeof requested !== "string") return undefined;
-  if (!Array.isArray(parts) || !Array.isArray(gains) || parts.length + gains.length === 0) return undefined;
-  const read = parts.map(readPart);
-  const gained = gains.map(readGain);
-  if (!read.every((part) => part !== undefined) || !gained.every((part) => part !== undefined))
-    return undefined;
-  return Object.freeze({ pid, call, requested, parts: Object.freeze(read), gains: Object.freeze(gained) });
+  const lists = [partsOf(parts, readPart), partsOf(gains, readGain), partsOf(granted, readPart)] as const;
+  const [asked, gained, given] = lists;
+  if (asked === undefined || gained === undefined || given === undefined) return undefined;
+  if (lists.every((list) => list?.length === 0)) return undefined;
+  return Object.freeze({ pid, call, requested, parts: asked, gains: gained, granted: given });
+}
+
+function partsOf<T>(list: unknown, read: (part: unknown) => T | undefined): readonly T[] | undefined {
+  const parts = Array.isArray(list) ? list.map(read) : [undefined];
+  return parts.every((part) => part !== undefined) ? Object.freeze(parts) : undefined;
 }
 
 function readPart(part: unknown): TrappedPart | undefined {

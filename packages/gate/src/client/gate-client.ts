@@ -114,6 +114,18 @@ export class GateClient {
     return this.#asked(ask, foreseen, signal);
   }
 
+  /**
+   * For what goes on by a declaration and destroys something: the service decides again and writes it down. Asked even where
+   * the lease has run out; without a connection memory answers, as for any other declaration.
+   */
+  async record(words: AskWords): Promise<ExternalAccessCheck> {
+    const sent = this.#transport.ask({ verb: "check", words, registerRequest: false });
+    const text = await sent.answer;
+    const foreseen = { ...this.foresee(words, false), isLive: false };
+    if (text === "") return this.fromMemory(words, foreseen) ?? this.unavailable(words, foreseen);
+    return this.answerOf(text, words, foreseen);
+  }
+
   /** Who this child is, as the service holds it. `undefined`: the service cannot be asked. */
   async facts(): Promise<CallerFacts | undefined> {
     return told(await this.#transport.inquire({ about: "facts" }).answer) as CallerFacts | undefined;

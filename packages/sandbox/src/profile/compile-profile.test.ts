@@ -115,7 +115,7 @@ landlock /etc/app.conf: read list
 writable /data
 mask     /users/ann/.ssh
 mask     /var/sallyport
-missing  stat interpreter_choice read_not_asked write_not_asked execute_not_asked`.trim(),
+missing  stat interpreter_choice read_not_asked write_not_asked execute_not_asked destructive_not_recorded`.trim(),
     );
   });
 });
@@ -161,6 +161,8 @@ test("a lesser trap set is written down", () => {
   const missing = (trapSet: TrapSet) => confinement([], { trapSet, systemReads: ["/usr/"] }).notEnforced;
   expect(missing("all")).not.toContain("read_not_asked");
   expect(missing("writes")).toContain("read_not_asked");
+  expect([...missing("all"), ...missing("writes")]).not.toContain("destructive_not_recorded");
+  expect(missing("none")).toContain("destructive_not_recorded");
   expect(missing("none")).toEqual(expect.arrayContaining(["read_not_asked", "write_not_asked"]));
   for (const trapSet of ["all", "writes", "none"] as const)
     expect(missing(trapSet)).toEqual(expect.arrayContaining(["stat", "interpreter_choice"]));

@@ -57,6 +57,7 @@ export interface ProfileInput {
 
 /** Never enforced by any wall of this kind, and always said. */
 const NEVER_ENFORCED = ["stat", "interpreter_choice"] as const;
+const NOT_ASKED = ["read_not_asked", "write_not_asked", "execute_not_asked"] as const;
 const ENFORCED_BY: readonly SandboxEnforcer[] = ["landlock", "seccomp", "namespaces"];
 const ENFORCED_WITH_GATEWAY: readonly SandboxEnforcer[] = [...ENFORCED_BY, "gateway"];
 const WRITING: readonly FileOperation[] = ["create", "modify", "delete"];
@@ -106,7 +107,7 @@ function notEnforced(trapSet: TrapSet, grants: readonly Grant[]): readonly strin
     case "writes":
       return [...NEVER_ENFORCED, "execute_race", "read_not_asked", ...implied];
     case "none":
-      return [...NEVER_ENFORCED, "read_not_asked", "write_not_asked", "execute_not_asked", ...implied];
+      return [...NEVER_ENFORCED, ...NOT_ASKED, "destructive_not_recorded", ...implied];
   }
 }
 

@@ -111,7 +111,7 @@ export async function openWorkshop({ identity }: Identity): Promise<Workshop> {
   };
   const run: Workshop["run"] = async (command, args, options = {}) => {
     const violations: TrappedCall[] = [];
-    const { child, asked } = start(command, args, {
+    const { child, asked, recorded } = start(command, args, {
       onViolation: (call) => violations.push(call),
       ...options,
     });
@@ -119,7 +119,7 @@ export async function openWorkshop({ identity }: Identity): Promise<Workshop> {
     const ended = new Promise<Pick<Ended, "code" | "signal">>((resolve) =>
       child.once("close", (code, signal) => resolve({ code, signal })),
     );
-    const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr)]);
+    const [stdout, stderr] = await Promise.all([read(child.stdout), read(child.stderr), recorded]);
     return { ...(await ended), stdout, stderr, asked, violations };
   };
   return {

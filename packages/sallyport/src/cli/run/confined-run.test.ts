@@ -100,6 +100,26 @@ describe("a program behind the wall", () => {
   );
 
   it(
+    "leaves an event for each declared act that destroys something, all of them when it has ended",
+    async () => {
+      for (const name of ["f1", "f2", "f3"]) writeFileSync(join(work, name), "text");
+      const declared = ["read", "modify", "delete"].map((what) => entry("filesystem", what, `${work}/`));
+      const script = "rm f1 f2; : > f3; : > /dev/null";
+      const { code, stderr } = await run([PROGRAMS, ...declared], "/bin/sh", "-c", script);
+      expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.not.stringContaining("rm:") });
+      const events = (await eventsOf("permission.evaluated")).filter((text) =>
+        text.includes('"destructive":true'),
+      );
+      const seen = (operation: string, target: string): number =>
+        events.filter((text) => text.includes(`"operation":"${operation}","target":"${target}"`)).length;
+      expect(["f1", "f2"].map((name) => seen("delete", join(work, name)))).toEqual([1, 1]);
+      expect([seen("modify", join(work, "f3")), seen("modify", "/dev/null")]).toEqual([1, 0]);
+      expect(events.every((text) => text.includes('"attested_by":"kernel"'))).toBe(true);
+    },
+    LONG,
+  );
+
+  it(
     "ends as it ends: by its code, by a signal, by its wall clock; and limits are its own",
     async () => {
       const script = (text: string, ...options: string[]) =>

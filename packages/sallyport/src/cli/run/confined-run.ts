@@ -28,6 +28,7 @@ import {
   StandingGrants,
   gateDecider,
   gateNetwork,
+  gateRecords,
   gateViolations,
   hostProxy,
   openSandbox,
@@ -94,6 +95,7 @@ class ConfinedRun {
         const guard = await this.#guardGate(profile);
         const confined = await this.#start({ gate, standing, guard });
         const code = await endOf(confined.child);
+        await confined.recorded;
         guard?.destroy();
         if (!(await this.#approvedMeanwhile(gate))) return code;
         cli.terminal.note(cli.terminal.paint("dim", "approved: running it again"));
@@ -159,6 +161,8 @@ class ConfinedRun {
         if (requestId !== undefined) this.#blocked.add(requestId);
       },
     };
+    // INVARIANT: what cannot be put on record is granted no more, and asked about instead.
+    const record = gateRecords(gate, () => void confined.narrow());
     const wall = await secondWall(this.#terms, this.#door.admitted);
     const terminalRelay = cli.terminal.isInteractive ? await this.#sandbox.terminalRelay() : undefined;
     // INVARIANT: nothing is awaited between here and the start, so that no rule falls in between.
@@ -174,7 +178,9 @@ class ConfinedRun {
             onWaiting: ({ operation, target }) =>
               this.#tellWaiting({ resourceType: "filesystem", operation }, target),
           }),
+          record,
         ),
+        record,
         onViolation: gateViolations(gate),
         egress: {
           upstreamProxy: hostProxy(process.env),
