@@ -40,6 +40,12 @@ export interface Page {
     name: "download",
   ): Promise<{ readonly suggestedFilename: () => string; readonly path: () => Promise<string> }>;
   on(name: "dialog", heard: (opened: { dismiss(): Promise<void> }) => void): void;
+  /** The time of the page alone. */
+  clock: {
+    install(): Promise<void>;
+    pauseAt(timeMs: number): Promise<void>;
+    runFor(ms: number): Promise<void>;
+  };
   keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
   mouse: { wheel(x: number, y: number): Promise<void>; move(x: number, y: number): Promise<void> };
   context(): BrowserContext;

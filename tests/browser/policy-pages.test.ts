@@ -133,6 +133,34 @@ describe("a rule of every source", () => {
 });
 
 describe("notifications", () => {
+  it("that are given up while the page is open appear by the live stream, before the page looks again by itself", async () => {
+    const watching = await fixture.page();
+    await watching.clock.install();
+    await watching.goto(await fixture.link());
+    await watching.getByRole("heading", { name: "Inbox" }).waitFor();
+    await watching.getByRole("link", { name: "Notifications" }).click();
+    await watching.getByLabel("State", { exact: true }).selectOption("given_up");
+    await watching.getByText("Nothing is undelivered").waitFor();
+    await watching.clock.pauseAt(Date.now() + 60_000);
+    const { overview } = fixture.sallyport.service;
+    await overview.writeRecords((records) =>
+      records.insert({
+        kind: "delivery",
+        id: "last-try",
+        body: { webhook: "team-chat", body: "{}", attempts: 11, last_error: null },
+        createdMs: Date.now() - 86_400_000,
+        dueMs: 1,
+      }),
+    );
+    const row = watching.locator("main li", { hasText: /team-chat[^]*given up[^]*12 attempts/ });
+    // WHY 10 ms at a time: the page has to hear of it long before its own half minute is over.
+    await expect
+      .poll(() => watching.clock.runFor(10).then(() => row.count()), { timeout: 60_000, interval: 50 })
+      .toBe(1);
+    await overview.writeRecords((records) => records.remove("delivery", "last-try"));
+    await watching.context().close();
+  });
+
   it("shows what was given up with its last error, and tries it again", async () => {
     await fixture.sallyport.service.overview.writeRecords((records) =>
       records.insert({

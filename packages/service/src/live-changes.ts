@@ -29,7 +29,8 @@ const BY_ACTION: Readonly<Record<PolicyAction, readonly LiveTopic[]>> = {
   revoke_credential: [],
   issue_token: [],
   revoke_token: [],
-  retry_delivery: [],
+  retry_delivery: ["deliveries"],
+  give_up_delivery: ["deliveries"],
   list: [],
 };
 

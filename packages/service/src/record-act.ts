@@ -22,6 +22,7 @@ export type RecordedAction = Extract<
   | "issue_token"
   | "revoke_token"
   | "retry_delivery"
+  | "give_up_delivery"
 >;
 
 export interface Act<T> {
@@ -34,8 +35,11 @@ export interface Act<T> {
   readonly isTakenBack?: true | undefined;
 }
 
-/** WHY without authority: whoever comes in is not in yet, and one's own password is one's own, also of who may not decide. */
-const OF_ANYBODY: ReadonlySet<RecordedAction> = new Set(["sign_in", "set_own_password"]);
+/**
+ * WHY without authority: whoever comes in is not in yet, one's own password is one's own, also of who may not decide, and a
+ * notification is given up by the host itself.
+ */
+const OF_ANYBODY: ReadonlySet<RecordedAction> = new Set(["sign_in", "set_own_password", "give_up_delivery"]);
 
 /** One transaction with the act and its event. `null` from `work`: nothing was done, and nothing is recorded. */
 export async function recordAct<T>(

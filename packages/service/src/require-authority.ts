@@ -31,6 +31,7 @@ const WORDS: Readonly<Record<PolicyAction, string>> = {
   issue_token: "issue a token",
   revoke_token: "revoke a token",
   retry_delivery: "retry a notification",
+  give_up_delivery: "give a notification up",
   list: "list external access",
 };
 

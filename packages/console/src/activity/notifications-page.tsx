@@ -21,7 +21,8 @@ const STATES: Readonly<Record<DeliveryView["state"], { readonly label: string; r
   given_up: { label: "given up", tone: "danger" },
 };
 
-const LOOK_MS = 5000;
+/** For tries that fail; what is given up is told at once. */
+const LOOK_MS = 30_000;
 
 export function NotificationsPage(): ReactNode {
   const [filter, setFilter] = useState<AdminDeliveryFilter>({});

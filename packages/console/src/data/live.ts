@@ -20,6 +20,7 @@ const CONCERNS: Readonly<Record<LiveTopic, readonly string[]>> = {
   freeze: ["freeze", "permission-state", "session"],
   sessions: ["sessions", "approvals"],
   jobs: ["jobs"],
+  deliveries: ["deliveries"],
   events: ["events", "stats"],
 };
 

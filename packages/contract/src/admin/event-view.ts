@@ -99,6 +99,7 @@ export const LIVE_TOPICS = [
   "freeze",
   "sessions",
   "jobs",
+  "deliveries",
   "events",
 ] as const;
 export type LiveTopic = (typeof LIVE_TOPICS)[number];

@@ -25,7 +25,7 @@ import { subjectChainSchema, subjectSchema } from "./subject.ts";
 export const RESOLUTIONS = ["allowed", "denied", "timed_out", "cancelled"] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** What a person with authority does. */
+/** What a person with authority does, and what the host itself puts on record. */
 export const POLICY_ACTIONS = [
   "approve_for_session",
   "approve_permanently",
@@ -49,6 +49,7 @@ export const POLICY_ACTIONS = [
   "issue_token",
   "revoke_token",
   "retry_delivery",
+  "give_up_delivery",
   "list",
 ] as const;
 export type PolicyAction = (typeof POLICY_ACTIONS)[number];

@@ -12,7 +12,7 @@ import type { CallSessions } from "../runtime-api/call-sessions.ts";
 import { type FrameOf, credentialCaller } from "../runtime-api/remote-caller.ts";
 import type { RuntimeCredentials } from "../runtime-api/runtime-credentials.ts";
 import { cookieValue, signInCookie } from "../sign-in/cookie.ts";
-import { type Person, type PersonFacts, hostPerson, personCaller } from "../sign-in/person.ts";
+import { NOBODY, type Person, type PersonFacts, hostPerson, personCaller } from "../sign-in/person.ts";
 import { type PersonTokens, isPersonToken } from "../sign-in/person-tokens.ts";
 import type { SignInBook } from "../sign-in/sign-in-book.ts";
 import type { AdminCall, AdminRoute } from "./admin-call.ts";
@@ -127,9 +127,6 @@ function mustBeOwnPage({ method, headers }: CallHead, origin: string): void {
   if (site !== null && site !== "same-origin" && site !== "none")
     throw malformed("a call with a cookie must come from the server's own page", 403);
 }
-
-const nobodyFacts: PersonFacts = { id: "", name: "", roles: [], accessLevel: null, organizationId: null };
-const NOBODY = Object.freeze({ ...personCaller(nobodyFacts), user: null });
 
 /** Whoever can open the socket: the owner of the data folder, or root. */
 function localAdministrator(): Person {

@@ -3,7 +3,7 @@ import { type CallerContext, type UrlParser, parseAccess } from "@sallyport/cont
 import { type Trial, trialAnswerWire, trialWire } from "@sallyport/contract/admin";
 import type { AccessService } from "@sallyport/service";
 import type { FrameOf } from "../runtime-api/remote-caller.ts";
-import { personCaller } from "../sign-in/person.ts";
+import { NOBODY } from "../sign-in/person.ts";
 import type { AdminRoutes } from "./admin-call.ts";
 
 export interface TrialRouteParts {
@@ -40,10 +40,9 @@ export function trialRoutes({ service, frameOf, parseUrl }: TrialRouteParts): Ad
 
 /** The subject as it would stand: its own frame, and the session that was named, without any role. */
 function trialCaller(frame: CallerContext["frames"][number], session: Trial["session"]): CallerContext {
-  const nobody = personCaller({ id: "", name: "", roles: [], accessLevel: null, organizationId: null });
   const userId = session?.userId ?? null;
   return {
-    ...nobody,
+    ...NOBODY,
     frames: [frame],
     user: userId === null ? null : { id: userId, roles: [], accessLevel: null },
     organizationId: session?.organizationId ?? null,

@@ -165,6 +165,28 @@ describe("a webhook", () => {
     expect((await server.events()).filter(({ code }) => code === "retry_delivery")).toHaveLength(1);
   });
 
+  it("that is given up is on record without a person, and told to whoever follows the live stream", async () => {
+    failures = 1;
+    fixture = await openServer({ admin: { webhooks: webhooks() } });
+    const server = fixture;
+    const { cookie, csrf } = await administrator(server);
+    const headers = { cookie: String(cookie), "x-csrf-token": String(csrf) };
+    const live = await fetch(`${server.origin}/v1/live`, { headers });
+    const body = { webhook: "hook", request_id: "request-1", body: "{}", attempts: 11, last_error: null };
+    await server.store.transaction((tx) =>
+      tx.records.insert({ kind: "delivery", id: "a", body, createdMs: Date.now(), dueMs: 1 }),
+    );
+    let text = "";
+    for await (const part of live.body ?? []) {
+      text += Buffer.from(part).toString();
+      if (/"changed"[^\n]*"deliveries"/.test(text)) break;
+    }
+    const events = (await server.events()).filter(({ code }) => code === "give_up_delivery");
+    expect(events).toMatchObject([{ type: "policy.changed", subjectType: null }]);
+    const rows = await server.store.read((tx) => tx.records.list("delivery", { limit: 100 }));
+    expect(rows.rows.find(({ id }) => id === "a")).toMatchObject({ dueMs: null, body: { attempts: 12 } });
+  });
+
   it("never carries a credential that stood in a target", async () => {
     fixture = await openServer({ admin: { webhooks: webhooks() } });
     const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";

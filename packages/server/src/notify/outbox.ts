@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { type RequestRecord, eventWire } from "@sallyport/contract";
 import type { AccessService, FollowCursor } from "@sallyport/service";
 import type { EventRow, Json, RecordRow } from "@sallyport/store";
+import { NOBODY } from "../sign-in/person.ts";
 import { type Notice, type WebhookOptions, deliver, noticeBody } from "./webhook.ts";
 
 export interface OutboxOptions {
@@ -35,6 +36,7 @@ const BACKOFF_MAX_MS = 3_600_000;
 const LEASE_MS = 30_000;
 const CLAIM_LIMIT = 20;
 const RETRY_MS = 1000;
+const GIVEN_UP = "it was tried too often: the webhook takes no notifications";
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -131,17 +133,28 @@ export class Outbox {
       webhook === undefined
         ? "the webhook is not configured any more"
         : await deliver(webhook, row.id, delivery.body, nowMs());
-    await service.overview.writeRecords(async (records) => {
-      if (fault === null) {
-        await records.remove("delivery", row.id);
-        return;
-      }
-      const attempts = delivery.attempts + 1;
-      const isOver = attempts >= ATTEMPTS_MAX;
-      const pauseMs = Math.min(BACKOFF_MAX_MS, backoffMs * 2 ** (attempts - 1));
-      const body = { ...delivery, attempts, last_error: fault };
-      await records.replace({ ...row, body, dueMs: isOver ? null : nowMs() + pauseMs });
-    });
+    if (fault === null) {
+      await service.overview.writeRecords((records) => records.remove("delivery", row.id));
+      return;
+    }
+    const attempts = delivery.attempts + 1;
+    const body = { ...delivery, attempts, last_error: fault };
+    if (attempts >= ATTEMPTS_MAX) {
+      await this.#giveUp({ ...row, body, dueMs: null }, delivery.webhook);
+      return;
+    }
+    const pauseMs = Math.min(BACKOFF_MAX_MS, backoffMs * 2 ** (attempts - 1));
+    await service.overview.writeRecords((records) =>
+      records.replace({ ...row, body, dueMs: nowMs() + pauseMs }),
+    );
+  }
+
+  /** On record with the row, so that whoever watches, on any node, hears of it. */
+  async #giveUp(row: RecordRow, webhook: string): Promise<void> {
+    const after = { webhook, attempts: ATTEMPTS_MAX };
+    await this.#options.service.overview.act(NOBODY, "give_up_delivery", async ({ records }) =>
+      (await records.replace(row)) ? { value: row.id, reason: GIVEN_UP, before: { webhook }, after } : null,
+    );
   }
 
   #pause(ms: number): Promise<void> {

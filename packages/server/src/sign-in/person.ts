@@ -48,6 +48,9 @@ export function personCaller(facts: PersonFacts): CallerContext {
   });
 }
 
+/** The host itself, or whoever has not come in yet: no person at all. */
+export const NOBODY: CallerContext = Object.freeze({ ...strangerCaller(""), user: null });
+
 /** Somebody of whom nothing is known but the name that was given: for the record of a sign-in that was refused. */
 export function strangerCaller(name: string): CallerContext {
   return personCaller({ id: name, name, roles: [], accessLevel: null, organizationId: null });
