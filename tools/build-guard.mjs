@@ -50,7 +50,9 @@ async function bundleFile(entry, format, define, { minify = false } = {}) {
     const foreign = chunk.imports.find((name) => !isBuiltin(name));
     if (more.length > 0 || foreign !== undefined)
       throw new Error(`the preload must be one file: it imports \`${foreign ?? more[0]?.fileName}\``);
-    return chunk.code;
+    // WHY: functions that are not strict tell whoever is called in the middle of them what they were called with, and
+    // the bundler leaves the word out.
+    return `"use strict";\n${chunk.code}`;
   } finally {
     await build.close();
   }

@@ -88,6 +88,7 @@ describe("a thread", () => {
        subclass: () => { class Own extends Worker {} return said(new Own(program, { eval: true, execArgv: [], workerData: at })); },
        constructor: () => said(new (Worker.prototype.constructor)(program, { eval: true, execArgv: [], workerData: at })),
        parent: () => { class Own extends Worker {} return said(new (Object.getPrototypeOf(Own))(program, { eval: true, execArgv: [], workerData: at })); },
+       channel: async () => { let Found; const heard = ({ worker }) => { Found = worker.constructor; }; const { subscribe, unsubscribe } = require("diagnostics_channel"); subscribe("worker_threads", heard); try { await said(new Worker(program, { eval: true, workerData: at })); } finally { unsubscribe("worker_threads", heard); } return said(new Found(program, { eval: true, execArgv: [], workerData: at })); },
        nested: () => said(new Worker("const { Worker, parentPort, workerData } = require('worker_threads'); new Worker(" + JSON.stringify(program) + ", { eval: true, execArgv: [], workerData }).on('message', (told) => parentPort.postMessage(told))", { eval: true, workerData: at })),
        ended: () => new Promise((done, failed) => { const worker = new Worker("setInterval(() => {}, 1000)", { eval: true }); worker.on("online", () => worker.terminate()); worker.on("error", failed); worker.on("exit", done); }),
        failed: () => said(new Worker("throw new Error('mine')", { eval: true })).catch((error) => error.message)`,
