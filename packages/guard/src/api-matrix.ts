@@ -29,8 +29,8 @@ const both = (names: string): string =>
 /** By module, or by the prototype of a class that a module hands out. */
 export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
   fs: {
-    guarded: `${both(FILE_CALLS)} ${both(DESCRIPTOR_CALLS)} exists existsSync openAsBlob openAsBlobSync watch watchFile unwatchFile`,
-    refused: "glob globSync mkdtempDisposable mkdtempDisposableSync Utf8Stream",
+    guarded: `${both(FILE_CALLS)} ${both(DESCRIPTOR_CALLS)} exists existsSync glob globSync openAsBlob openAsBlobSync watch watchFile unwatchFile`,
+    refused: "mkdtempDisposable mkdtempDisposableSync Utf8Stream",
     harmless: {
       "opens by `fs.open`, reads and writes by `fs.read` and `fs.write`":
         "createReadStream createWriteStream ReadStream WriteStream FileReadStream FileWriteStream",
@@ -39,8 +39,8 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
     },
   },
   "fs/promises": {
-    guarded: `${FILE_CALLS} watch`,
-    refused: "glob mkdtempDisposable",
+    guarded: `${FILE_CALLS} glob watch`,
+    refused: "mkdtempDisposable",
     harmless: {},
   },
   "FileHandle.prototype": {
@@ -190,9 +190,9 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
     },
   },
   process: {
-    guarded: "chdir kill _kill getBuiltinModule",
+    guarded: "chdir kill _kill getBuiltinModule loadEnvFile",
     refused:
-      "binding _linkedBinding dlopen execve loadEnvFile _debugProcess _debugEnd _getActiveHandles _getActiveRequests initgroups setgroups setegid seteuid setgid setuid",
+      "binding _linkedBinding dlopen execve _debugProcess _debugEnd _getActiveHandles _getActiveRequests initgroups setgroups setegid seteuid setgid setuid",
     harmless: {
       "tells about this process":
         "_rawDebug availableMemory constrainedMemory cpuUsage cwd getActiveResourcesInfo getegid geteuid getgid getgroups getuid hasUncaughtExceptionCaptureCallback hrtime memoryUsage resourceUsage threadCpuUsage uptime",

@@ -22,6 +22,7 @@ import { takeInheritance } from "./inherited-gate.ts";
 import { leftToKernel } from "./left-to-kernel.ts";
 import { installNetwork } from "./network/install-network.ts";
 import { guardProcesses } from "./process/guard-processes.ts";
+import { installNativeFiles } from "./refused/native-files.ts";
 import { installRefused } from "./refused/refused-exports.ts";
 
 /** Put in by the build. */
@@ -113,6 +114,7 @@ function install(): void {
   installLoading(ground);
   installNetwork(ground);
   installRefused();
+  installNativeFiles();
   guardProcesses(ground);
   installImports(ground);
   syncExports();

@@ -28,6 +28,7 @@ import {
   changeSync,
   onDescriptor,
 } from "./descriptor-calls.ts";
+import { globCallbackCall, globPromiseCall, globSyncCall } from "./glob-calls.ts";
 import { closePathModule, nativeFs } from "./native-fs.ts";
 import { PATH_PLANS } from "./path-plans.ts";
 import { removalCallback, removalPromise, removalSync } from "./removal-calls.ts";
@@ -51,8 +52,6 @@ const SHORT_WAYS: Readonly<Record<string, typeof statSyncCall>> = Object.freeze(
 
 /** What has no guarded form yet. */
 export const REFUSED_FILE_CALLS: readonly (readonly [string, string])[] = Object.freeze([
-  ["glob", "list folders with `readdir`"],
-  ["globSync", "list folders with `readdirSync`"],
   ["mkdtempDisposable", "use `mkdtemp`"],
   ["mkdtempDisposableSync", "use `mkdtempSync`"],
   ["Utf8Stream", "use `createWriteStream`"],
@@ -167,6 +166,9 @@ function installSpecial(ground: Ground): void {
   const blob = (original: AnyFunction) => bare({ ground, original, plan, syscall: "open" });
   replaceExport(fs, "openAsBlob", (original) => promiseCall(blob(original)));
   replaceExport(fs, "openAsBlobSync", (original) => syncCall(blob(original)));
+  replaceExport(fs, "globSync", (original) => globSyncCall(ground, original));
+  replaceExport(fs, "glob", (original) => globCallbackCall(ground, original));
+  replaceExport(promises, "glob", (original) => globPromiseCall(ground, original));
   for (const [name, instead] of REFUSED_FILE_CALLS) {
     replaceExport(fs, name, () => refusedCall(`fs.${name}`, instead));
     replaceExport(promises, name, () => refusedCall(`fs.promises.${name}`, instead));

@@ -15,7 +15,6 @@ export const REFUSED_EXPORTS: Readonly<Record<string, Readonly<Record<string, st
     _linkedBinding: "it hands out Node's internals",
     dlopen: "native add-ons are not in the allowed imports of this subject",
     execve: "it replaces this process",
-    loadEnvFile: "it reads a file by itself: use `fs.readFileSync`",
     _debugProcess: "it opens another process to a debugger",
     _debugEnd: "it belongs to the debugger",
     _getActiveHandles: "it hands out connections of the guard",
@@ -72,9 +71,6 @@ export function installRefused(): void {
 function refuseReports(): void {
   const { report } = process;
   if (report === undefined) return;
-  replaceExport(report, "writeReport", () =>
-    refusing("process.report.writeReport", "it writes a file by itself"),
-  );
   for (const key of REPORT_SETTINGS) {
     const property = getOwnPropertyDescriptor(report, key);
     if (property?.set === undefined) continue;
