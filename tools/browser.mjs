@@ -36,8 +36,8 @@ export async function axeSource() {
   return readFileSync(join(await obtainPackage("axe-core", AXE), "axe.min.js"), "utf8");
 }
 
-/** @returns {Promise<{ program: string, env: Record<string, string> }>} */
-async function obtainChromium() {
+/** @returns {Promise<{ program: string, env: Record<string, string> }>} the program, and what it needs around it */
+export async function obtainChromium() {
   const own = process.env["SALLYPORT_CHROMIUM"];
   if (own) return { program: own, env: {} };
   if (process.platform !== "linux" || process.arch !== "x64") {
