@@ -6,25 +6,44 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
+import v8 from "node:v8";
+import vm from "node:vm";
 import { bundle as realmScript } from "./build-realm.mjs";
 import { root } from "./setup.mjs";
 
-const ENTRY = join(root, "packages", "guard", "src", "preload.ts");
+const FIRST = join(root, "packages", "guard", "src", "begin.ts");
+const SECOND = join(root, "packages", "guard", "src", "preload.ts");
 const WORKER = join(root, "packages", "gate", "src", "client", "gate-worker.ts");
 const OUTPUT = join(root, "packages", "guard", "dist", "preload.cjs");
+
+/** What the parts are called on the stack. WHY here: V8 keeps the name with what it compiled. */
+const GUARD_SCRIPT = "sallyport:guard";
+const REALM_SCRIPT = "sallyport:realm";
+/** Around the parts that the first one reads, so that V8 takes them for a comment; and what may not stand in them. */
+const PARTS_BEGIN = "\n/*";
+const PARTS_END = "*/\n";
+const COMMENT_END = "*\x01/";
 
 /**
  * @param {{ output?: string }} [places]
  * @returns {Promise<string>} the file, as it was written
  */
 export async function buildGuard({ output = OUTPUT } = {}) {
-  const realm = await realmScript();
-  // WHY: text inside text, which nobody reads; what is shorter is compiled sooner.
-  const worker = await bundleFile(WORKER, "cjs", {}, { minify: true });
-  const script = await bundleFile(ENTRY, "cjs", {
-    REALM_SCRIPT: JSON.stringify(realm),
-    GATE_WORKER: JSON.stringify(worker),
+  // WHY small: what is shorter is read and compiled sooner, at every start.
+  const realm = asAscii(await realmScript(undefined, { minify: true }));
+  const worker = asAscii(strict(await bundleFile(WORKER)));
+  const inner = await bundleFile(SECOND, { GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT) });
+  const second = asAscii(strict(`((require, __filename, BEGUN) => {${inner}\n})`));
+  const texts = [second, realm, worker].map((text) => text.replaceAll("*/", COMMENT_END));
+  const parts = [...texts, ...compile([second, GUARD_SCRIPT], [realm, REALM_SCRIPT])];
+  const first = await bundleFile(FIRST, {
+    PART_LENGTHS: JSON.stringify(parts.map((part) => part.length)),
+    COMPILED_FOR: JSON.stringify(`${process.version}-${process.arch}`),
+    GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT),
+    PARTS_END: JSON.stringify(PARTS_END),
+    COMMENT_END: JSON.stringify(COMMENT_END),
   });
+  const script = `${asAscii(strict(first))}${PARTS_BEGIN}${parts.join("")}${PARTS_END}`;
   mkdirSync(dirname(output), { recursive: true });
   // WHY: tests of several processes build at the same time; a reader must see a whole file.
   const draft = `${output}.${process.pid}`;
@@ -33,8 +52,32 @@ export async function buildGuard({ output = OUTPUT } = {}) {
   return script;
 }
 
-/** @param {string} entry @param {"cjs"} format @param {Record<string, string>} define @param {{ minify?: boolean }} [how] */
-async function bundleFile(entry, format, define, { minify = false } = {}) {
+/**
+ * What the V8 of this Node makes of the two, every function of it, in base64. Other Nodes compile them at every start.
+ * @param {readonly (readonly [string, string])[]} scripts each with its name
+ */
+function compile(...scripts) {
+  // WHY set back before the data is taken: V8 takes it only where its flags are the same.
+  v8.setFlagsFromString("--no-lazy");
+  const compiled = scripts.map(([script, filename]) => new vm.Script(script, { filename }));
+  v8.setFlagsFromString("--lazy");
+  return compiled.map((script) => script.createCachedData().toString("base64"));
+}
+
+/**
+ * INVARIANT: strict, so that nobody is given a function of the guard, or its arguments, by way of the stack. The bundler
+ * leaves the word out.
+ * @param {string} code
+ */
+const strict = (code) => `"use strict";${code}`;
+
+/** WHY: one character that is not ASCII makes V8 keep, and scan, the whole file in twice the space. @param {string} code */
+function asAscii(code) {
+  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** @param {string} entry @param {Record<string, string>} [define] */
+async function bundleFile(entry, define = {}) {
   const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: entry,
@@ -45,14 +88,17 @@ async function bundleFile(entry, format, define, { minify = false } = {}) {
     tsconfig: false,
   });
   try {
-    const { output } = await build.generate({ format, comments: false, minify, codeSplitting: false });
+    const { output } = await build.generate({
+      format: "cjs",
+      comments: false,
+      minify: true,
+      codeSplitting: false,
+    });
     const [chunk, ...more] = output;
     const foreign = chunk.imports.find((name) => !isBuiltin(name));
     if (more.length > 0 || foreign !== undefined)
       throw new Error(`the preload must be one file: it imports \`${foreign ?? more[0]?.fileName}\``);
-    // WHY: functions that are not strict tell whoever is called in the middle of them what they were called with, and
-    // the bundler leaves the word out.
-    return `"use strict";\n${chunk.code}`;
+    return chunk.code;
   } finally {
     await build.close();
   }

@@ -45,8 +45,8 @@ export async function bundleProgram(entry, output) {
   await build.close();
 }
 
-/** The script as text. @param {string} [entry] */
-export async function bundle(entry = ENTRY) {
+/** The script as text. @param {string} [entry] @param {{ minify?: boolean }} [how] */
+export async function bundle(entry = ENTRY, { minify = false } = {}) {
   const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: entry,
@@ -64,7 +64,7 @@ export async function bundle(entry = ENTRY) {
       format: "iife",
       name: "realm",
       comments: false,
-      minify: false,
+      minify,
     });
     const [chunk, ...more] = output;
     if (more.length > 0 || chunk.imports.length > 0)

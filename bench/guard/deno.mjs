@@ -10,8 +10,16 @@ const PACKAGES = Object.freeze({
   "linux-arm64": "@deno/linux-arm64-glibc",
 });
 
-/** @returns {Promise<string | undefined>} the program; `undefined` where there is none for this machine */
+/** @typedef {{ command: string } | { absent: string }} Deno the program, or why there is none */
+
+/** @returns {Promise<Deno>} */
 export async function obtainDeno() {
-  const name = PACKAGES[`${process.platform}-${process.arch}`];
-  return name === undefined ? undefined : join(await obtainPackage(name, VERSION), "deno");
+  const machine = `${process.platform}-${process.arch}`;
+  const name = PACKAGES[machine];
+  if (name === undefined) return { absent: `there is no package of it for ${machine}` };
+  try {
+    return { command: join(await obtainPackage(name, VERSION), "deno") };
+  } catch (error) {
+    return { absent: error instanceof Error ? error.message : String(error) };
+  }
 }

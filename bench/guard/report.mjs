@@ -8,10 +8,12 @@ const COLUMN = 20;
 
 /** @param {import("./gates.mjs").Findings} findings @param {readonly import("../harness/gates.mjs").Outcome[]} outcomes */
 export function showFindings({ calls, startUp, requests }, outcomes) {
-  const { bare } = calls;
-  const columns = Object.entries(calls).flatMap(([name, figures]) =>
+  const { denoAbsent, ...ways } = calls;
+  const { bare } = ways;
+  const columns = Object.entries(ways).flatMap(([name, figures]) =>
     figures === null ? [] : [{ name, figures: figures }],
   );
+  if (denoAbsent !== null) console.log(`\nDeno is not in here: ${denoAbsent}`);
   console.log(`\n${bold("one call, and how often a bare one")}`);
   console.log("".padEnd(WIDTH) + columns.map(({ name }) => name.padStart(COLUMN)).join(""));
   for (const call of Object.keys(bare)) {
@@ -22,9 +24,28 @@ export function showFindings({ calls, startUp, requests }, outcomes) {
     console.log(call.padEnd(WIDTH) + cells.join(""));
   }
   console.log(`\n${bold("a request on a kept connection, CPU")}`);
-  console.log(`bare ${time(requests.bareNs)}, guarded ${time(requests.guardedNs)}`);
+  showRow({
+    bare: requests.bareNs,
+    guarded: requests.guardedNs,
+    permission: requests.permissionNs,
+    deno: requests.denoNs,
+  });
   console.log(`\n${bold("start to end of a program that does nothing")}`);
-  console.log(`bare ${time(startUp.bareMs * 1e6)}, guarded ${time(startUp.guardedMs * 1e6)}`);
+  showRow({
+    bare: inNs(startUp.bareMs),
+    guarded: inNs(startUp.guardedMs),
+    permission: inNs(startUp.permissionMs),
+    deno: inNs(startUp.denoMs),
+  });
   console.log(`\n${bold("gates")}`);
   for (const outcome of outcomes) console.log(gateLine(outcome));
+}
+
+/** @param {number | null} ms */
+const inNs = (ms) => (ms === null ? null : ms * 1e6);
+
+/** @param {Readonly<Record<string, number | null>>} figures nanoseconds; `null` where there is none */
+function showRow(figures) {
+  const known = Object.entries(figures).flatMap(([name, ns]) => (ns === null ? [] : [`${name} ${time(ns)}`]));
+  console.log(known.join(", "));
 }

@@ -21,6 +21,10 @@ const CALLER = Object.freeze({ user: { id: 21, roles: ["member"] }, organization
 const CODE = fileURLToPath(new URL("./programs/", import.meta.url));
 const STDIO = /** @type {["pipe", "pipe", "inherit"]} */ (["pipe", "pipe", "inherit"]);
 const FILE_BYTES = 1024;
+/** WHY: what is set for Node weighs on its start; a guarded program does not get it, so nobody does. */
+const ENV = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(?:NODE_|LD_|DYLD_)/.test(name)),
+);
 const [major = 0] = process.versions.node.split(".").map(Number);
 
 /** @param {readonly { resource_type: string, operation: string, target: string }[]} [more] what is declared beside the folder */
@@ -41,7 +45,7 @@ export async function openWorld(more = []) {
 
   /** @param {string} program @param {{ confined?: boolean, args?: readonly string[] }} [how] */
   const guarded = (program, { confined = false, args = [] } = {}) => {
-    const launch = guardLaunch({ codeRoots: [CODE], confined });
+    const launch = guardLaunch({ codeRoots: [CODE], confined, env: ENV });
     return host.runtime.run(SUBJECT, CALLER, () =>
       host.runtime.spawn(process.execPath, [...launch.args, join(CODE, program), ...args], {
         stdio: STDIO,
@@ -53,7 +57,7 @@ export async function openWorld(more = []) {
     file,
     guarded,
     /** @param {string} program */
-    bare: (program) => spawn(process.execPath, [join(CODE, program)], { stdio: STDIO }),
+    bare: (program) => spawn(process.execPath, [join(CODE, program)], { stdio: STDIO, env: ENV }),
     /** @param {string} program */
     permission: (program) =>
       spawn(
@@ -65,7 +69,7 @@ export async function openWorld(more = []) {
           `--allow-fs-read=${files}/*`,
           join(CODE, program),
         ],
-        { stdio: STDIO },
+        { stdio: STDIO, env: ENV },
       ),
     /** @param {string} command @param {string} program */
     deno: (command, program) =>
@@ -77,11 +81,10 @@ export async function openWorld(more = []) {
           `--allow-read=${files},${CODE}`,
           "--allow-env",
           "--allow-sys",
+          "--allow-net",
           join(CODE, program),
         ],
-        {
-          stdio: STDIO,
-        },
+        { stdio: STDIO, env: ENV },
       ),
     close: async () => {
       await host.close();

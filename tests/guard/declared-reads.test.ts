@@ -49,16 +49,20 @@ const each = async () => {
   return [...new Set(Object.values(found))].length === 1 ? Object.values(found)[0] : found;
 };`;
 
-/** A program that looks at one file again and again, and says by which code it was blocked at last. */
+/**
+ * A program that looks at one file again and again, and says by which code it was blocked at last. After a thousand looks it
+ * looks at another one, which tells the host that it may act.
+ */
 const untilBlocked = (place: string, name: string): string => `
 const fs = require("node:fs");
 const file = JSON.parse(process.argv[2]).${place} + "/${name}";
 let looks = 0;
 const step = () => {
   try { for (let time = 0; time < 1000; time++) { fs.existsSync(file); fs.statSync(file, { throwIfNoEntry: false }); looks++; } } catch (error) {
-    process.stdout.write(JSON.stringify([error.check.code, looks > 1000]));
+    process.stdout.write(JSON.stringify([error.check.code, looks >= 1000]));
     return;
   }
+  if (looks === 1000) fs.existsSync(file + ".ready");
   setImmediate(step);
 };
 step();`;
@@ -110,7 +114,7 @@ describe("attack: what was read a moment ago is another file now", () => {
     mkdirSync(join(all, "deep"));
     writeFileSync(join(all, "deep", "a.txt"), "mine");
     const { ended } = start(world, untilBlocked("all", "deep/a.txt"), { waitMs: 0 });
-    await recorded(join(all, "deep", "a.txt"));
+    await recorded(join(all, "deep", "a.txt.ready"));
     renameSync(join(all, "deep"), join(secret, "deep"));
     // WHY: between the two there is nothing, which is no block.
     symlinkSync(join(secret, "deep"), join(all, "deep"));
@@ -191,7 +195,7 @@ it("a deny rule holds at the next call, in a process that has read the file a th
   const file = join(world.places.reads, "ruled.txt");
   writeFileSync(file, "x");
   const { ended } = start(world, untilBlocked("reads", "ruled.txt"), { waitMs: 0 });
-  await recorded(file);
+  await recorded(`${file}.ready`);
   const rule = { resourceType: "filesystem", operation: "read", target: file } as const;
   const set = await world.fixture.service.setRule(adminCaller(), { effect: "deny", source: "host", ...rule });
   expect(set).toMatchObject({ ok: true });

@@ -37,6 +37,28 @@ describe("attack: Node's inside", () => {
       "a signal to another": `return process.kill(process.ppid, "SIGTERM")`,
     }));
 
+  it("is not found on the stack of a getter that the guard calls", async () => {
+    const found = await outcomes(
+      world,
+      `functions: async () => {
+        const seen = [];
+        const look = () => {
+          Error.prepareStackTrace = (_, sites) => sites;
+          for (const site of new Error("look").stack)
+            if (site.getFileName() === "sallyport:guard") seen.push([site.getFunction(), site.getThis()]);
+          Error.prepareStackTrace = undefined;
+        };
+        let caller;
+        const get = function () { caller = get.caller; look(); return "r"; };
+        fs.readFileSync(at.reads + "/a.txt", Object.defineProperty({}, "flag", { get }));
+        const given = seen.flat().filter((value) => value !== undefined).length;
+        return [seen.length > 0, given, caller ?? "nobody"];
+      }`,
+      { waitMs: 0 },
+    );
+    expect(found).toEqual({ functions: [true, 0, "nobody"] });
+  });
+
   it.each([
     "child_process",
     "worker_threads",

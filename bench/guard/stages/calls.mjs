@@ -4,7 +4,8 @@ import { obtainDeno } from "../deno.mjs";
 import { driven, openWorld } from "../world.mjs";
 
 /** @typedef {Readonly<Record<string, number>>} PerCall nanoseconds, by the name of the call */
-/** @typedef {{ bare: PerCall, guarded: PerCall, confined: PerCall, permission: PerCall, deno: PerCall | null }} Calls */
+/** @typedef {{ bare: PerCall, guarded: PerCall, confined: PerCall, permission: PerCall, deno: PerCall | null }} PerWay */
+/** @typedef {PerWay & { denoAbsent: string | null }} Calls */
 
 const CALLS = ["readFileSync", "statSync", "existsSync", "openSync", "accessSync", "readFile", "stat"];
 
@@ -18,7 +19,7 @@ export async function run({ rounds, times }) {
     guarded: driven(world.guarded(file)),
     confined: driven(world.guarded(file, { confined: true })),
     permission: driven(world.permission(file)),
-    ...(deno === undefined ? {} : { deno: driven(world.deno(deno, file)) }),
+    ...("absent" in deno ? {} : { deno: driven(world.deno(deno.command, file)) }),
   });
   /** @type {Record<string, Record<string, number>>} */
   const best = Object.fromEntries(programs.map(([name]) => [name, {}]));
@@ -37,7 +38,8 @@ export async function run({ rounds, times }) {
     await world.close();
   }
   const { bare = {}, guarded = {}, confined = {}, permission = {} } = best;
-  return { bare, guarded, confined, permission, deno: best["deno"] ?? null };
+  const denoAbsent = "absent" in deno ? deno.absent : null;
+  return { bare, guarded, confined, permission, deno: best["deno"] ?? null, denoAbsent };
 }
 
 /** @param {Record<string, Record<string, number>>} best @param {string} name @param {string} call @param {number} ns */

@@ -1,9 +1,10 @@
 // @ts-check
-/** Purpose: CPU of an HTTP request on a kept connection, bare and guarded, in turns; against a server in this process. */
+/** Purpose: CPU of an HTTP request on a kept connection, in turns; against a server in this process. */
 import { createServer } from "node:http";
+import { obtainDeno } from "../deno.mjs";
 import { driven, openWorld } from "../world.mjs";
 
-/** @typedef {{ bareNs: number, guardedNs: number }} Requests CPU of one request, all threads */
+/** @typedef {{ bareNs: number, guardedNs: number, permissionNs: number, denoNs: number | null }} Requests CPU of one request, all threads */
 
 /** @param {{ rounds: number, times: number }} options @returns {Promise<Requests>} */
 export async function run({ rounds, times }) {
@@ -12,7 +13,14 @@ export async function run({ rounds, times }) {
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
   const origin = `http://127.0.0.1:${port}`;
   const world = await openWorld([{ resource_type: "network", operation: "receive", target: origin }]);
-  const programs = [driven(world.bare("http-calls.mjs")), driven(world.guarded("http-calls.mjs"))];
+  const deno = await obtainDeno();
+  const file = "http-calls.mjs";
+  const programs = [
+    driven(world.bare(file)),
+    driven(world.guarded(file)),
+    driven(world.permission(file)),
+    ...("absent" in deno ? [] : [driven(world.deno(deno.command, file))]),
+  ];
   const best = programs.map(() => Number.POSITIVE_INFINITY);
   try {
     for (let round = -1; round < rounds; round++) {
@@ -27,6 +35,6 @@ export async function run({ rounds, times }) {
     server.closeAllConnections();
     server.close();
   }
-  const [bareNs = Number.NaN, guardedNs = Number.NaN] = best;
-  return { bareNs, guardedNs };
+  const [bareNs = Number.NaN, guardedNs = Number.NaN, permissionNs = Number.NaN, denoNs = null] = best;
+  return { bareNs, guardedNs, permissionNs, denoNs };
 }

@@ -1,8 +1,9 @@
 // @ts-check
-/** Purpose: how much later a guarded program begins than a bare one: both start in turns, and the quickest of each counts. */
+/** Purpose: how much later a guarded program begins than a bare one: all start in turns, and the quickest of each counts. */
+import { obtainDeno } from "../deno.mjs";
 import { openWorld } from "../world.mjs";
 
-/** @typedef {{ bareMs: number, guardedMs: number }} StartUp */
+/** @typedef {{ bareMs: number, guardedMs: number, permissionMs: number, denoMs: number | null }} StartUp */
 
 /** @param {import("node:child_process").ChildProcess} child @param {number} started */
 async function endOf(child, started) {
@@ -16,15 +17,25 @@ async function endOf(child, started) {
 /** @param {{ rounds: number }} options @returns {Promise<StartUp>} */
 export async function run({ rounds }) {
   const world = await openWorld();
-  let bareMs = Number.POSITIVE_INFINITY;
-  let guardedMs = Number.POSITIVE_INFINITY;
+  const deno = await obtainDeno();
+  const program = "nothing.cjs";
+  const starts = [
+    () => world.bare(program),
+    () => world.guarded(program),
+    () => world.permission(program),
+    ...("absent" in deno ? [] : [() => world.deno(deno.command, program)]),
+  ];
+  const best = starts.map(() => Number.POSITIVE_INFINITY);
   try {
     for (let round = 0; round < rounds; round++) {
-      bareMs = Math.min(bareMs, await endOf(world.bare("nothing.cjs"), performance.now()));
-      guardedMs = Math.min(guardedMs, await endOf(world.guarded("nothing.cjs"), performance.now()));
+      for (const [index, start] of starts.entries()) {
+        const begunMs = performance.now();
+        best[index] = Math.min(best[index] ?? Number.NaN, await endOf(start(), begunMs));
+      }
     }
   } finally {
     await world.close();
   }
-  return { bareMs, guardedMs };
+  const [bareMs = Number.NaN, guardedMs = Number.NaN, permissionMs = Number.NaN, denoMs = null] = best;
+  return { bareMs, guardedMs, permissionMs, denoMs };
 }

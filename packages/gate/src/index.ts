@@ -6,6 +6,8 @@ export { BranchDuplex } from "./branch/branch-duplex.ts";
 export { capturedUrl } from "./captured-url.ts";
 export { type CheckOptions, type Foreseen, GateClient, type RequireOptions } from "./client/gate-client.ts";
 export { type ConnectOptions, connectGate } from "./client/connect-gate.ts";
+export { type StartedWorker, startGateWorker } from "./client/start-gate-worker.ts";
+export { monotonicMs } from "./client/monotonic.ts";
 export { type LaterOptions, SyncGateClient, type SyncOptions } from "./client/sync-gate-client.ts";
 export type { Branch, SyncGateOptions } from "./client/worker-transport.ts";
 export {

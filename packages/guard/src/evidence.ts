@@ -10,7 +10,7 @@ const LENGTH_MAX = 400;
 const NEWLINE = 0x0a;
 const FRAMES = 40;
 
-/** The first line of the stack that is neither of the guard nor of Node. @param guard the file of the guard */
+/** The first line of the stack that is neither of the guard nor of Node. @param guard what the guard is called there */
 export function callSite(guard: string): string | undefined {
   const limit = Error.stackTraceLimit;
   let stack: unknown;

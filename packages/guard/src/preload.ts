@@ -1,51 +1,56 @@
 /**
- * The preload: one self-contained file, the first `--require` of a process that was started for a subject. Opens the gate
- * that the process inherited, takes Node's functions, and puts guarded ones in their place before the program runs.
+ * The preload: one self-contained file, the first `--require` of a process that was started for a subject. This is what
+ * `begin.ts` runs: waits for the gate, takes Node's functions, and puts guarded ones in their place before the program runs.
  * The process is whom its socket says, all of it: that subject is its root frame, so no callback loses it.
- * Must never let the program run where it cannot guard it: whatever goes wrong here ends the process.
+ * Must never let the program run where it cannot guard it: what it throws ends the process.
  */
 import { randomInt } from "node:crypto";
 import Module from "node:module";
-import { resolve } from "node:path";
-import { isMainThread } from "node:worker_threads";
 import { SyncGateClient, openPrivateRealm, realPath } from "@sallyport/gate";
+import type { Begun } from "./begin.ts";
 import { freeze } from "./captured.ts";
 import { openDecider } from "./decide-call.ts";
 import { callSite } from "./evidence.ts";
-import { startFault } from "./first-preload.ts";
-import { installFs } from "./fs/install-fs.ts";
+import { installFs, warmFs } from "./fs/install-fs.ts";
 import { installWorkingFolder } from "./fs/working-folder.ts";
 import { type Ground, openLoading } from "./ground.ts";
 import { installLoading, isImport, warmLoader } from "./imports/load-code.ts";
 import { installImports, openImports } from "./imports/sensitive-import.ts";
-import { takeInheritance } from "./inherited-gate.ts";
 import { leftToKernel } from "./left-to-kernel.ts";
-import { installNetwork } from "./network/install-network.ts";
+import { installNetwork, warmStreams } from "./network/install-network.ts";
 import { guardProcesses } from "./process/guard-processes.ts";
 import { installNativeFiles } from "./refused/native-files.ts";
 import { installRefused } from "./refused/refused-exports.ts";
 
-/** Put in by the build. */
-declare const REALM_SCRIPT: string;
-declare const GATE_WORKER: string;
+/** Put in by the build: what the first part of the preload hands over. */
+declare const BEGUN: Begun;
+/** What this script is called on the stack. */
+declare const GUARD_SCRIPT: string;
 
 const SEED_END = 2 ** 32;
-const EXIT_CODE = 78;
+
+/** What Node loads when it is first used, and should be loaded while nothing is replaced. */
+function warm(): void {
+  warmLoader();
+  warmFs();
+  warmStreams();
+}
 
 function openGround(): Ground {
-  const { gate: inherited, gateFd, facts, imports: ofThread, factsText } = takeInheritance();
+  const { gateFd, facts, imports: ofThread, factsText } = BEGUN.inheritance;
   const { codeRoots, waitMs, confined } = facts;
   const gate = SyncGateClient.open({
-    gate: inherited,
-    openRealm: () =>
-      openPrivateRealm({ seed: [randomInt(SEED_END), randomInt(SEED_END)], script: REALM_SCRIPT }),
-    worker: GATE_WORKER,
+    gate: BEGUN.worker,
+    openRealm: () => {
+      warm();
+      return openPrivateRealm({ seed: [randomInt(SEED_END), randomInt(SEED_END)], ...BEGUN.realm });
+    },
   });
   // WHY: what was declared and done is told in batches, and the last one is not lost.
   process.once("exit", () => gate.drain());
   const roots = freeze(codeRoots.flatMap((root) => realPath(root, "follow") ?? []));
   const { imports, evidence } = gate.terms;
-  const site = evidence ? () => callSite(__filename) : undefined;
+  const site = evidence ? () => callSite(GUARD_SCRIPT) : undefined;
   return freeze<Ground>({
     decider: confined
       ? leftToKernel(openDecider(gate, waitMs, site, ({ resourceType }) => resourceType !== "network"))
@@ -61,12 +66,6 @@ function openGround(): Ground {
     openBranch: () => gate.openBranch(),
     openBranchPort: () => gate.openBranchPort(),
   });
-}
-
-/** INVARIANT: neither the process nor the thread goes on. */
-function end(): never {
-  if (isMainThread) (process as unknown as { reallyExit(code: number): never }).reallyExit(EXIT_CODE);
-  process.exit(EXIT_CODE);
 }
 
 /** WHY: `fork` hands the flags of this process on, and the guard puts its own in front of those of every child. */
@@ -94,21 +93,9 @@ interface NodePermissionModel {
 
 function install(): void {
   const { syncBuiltinESMExports: syncExports } = Module;
-  const { _preload_modules: preloads = [] } = process as unknown as {
-    readonly _preload_modules?: readonly unknown[];
-  };
   const { _cache: cache } = Module as unknown as { readonly _cache: Record<string, unknown> };
-  const fault = startFault({
-    file: __filename,
-    preloads: preloads.map((preload) => resolve(String(preload))),
-    loaded: Object.keys(cache),
-    flags: [...process.execArgv, ...(process.env["NODE_OPTIONS"] ?? "").split(/\s+/)],
-    platform: process.platform,
-  });
-  if (fault !== undefined) throw new TypeError(fault);
   const ground = openGround();
   endThreads(ground);
-  warmLoader();
   installFs(ground);
   installWorkingFolder(ground);
   installLoading(ground);
@@ -123,9 +110,4 @@ function install(): void {
   Reflect.deleteProperty(cache, __filename);
 }
 
-try {
-  install();
-} catch (error) {
-  process.stderr.write(`sallyport: ${error instanceof Error ? error.message : String(error)}\n`);
-  end();
-}
+install();

@@ -12,6 +12,7 @@ import { type CheckOptions, GateClient } from "./gate-client.ts";
 import type { GateTerms } from "./gate-link.ts";
 import type { GateMirror } from "./gate-mirror.ts";
 import { extrasText, isHarmless } from "./memory-answer.ts";
+import { monotonicMs } from "./monotonic.ts";
 import { BLOCKED_MS, type Branch, type SyncGateOptions, WorkerTransport } from "./worker-transport.ts";
 
 export type LaterOptions = Pick<CheckOptions, "registerRequest" | "waitMs">;
@@ -22,6 +23,8 @@ export interface SyncOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** WHY so short: what ends by the clock ends within it. */
+const HIT_MS = 5;
 /** How often a decision may be overtaken by news before it is left to the service. */
 const ROUNDS_MAX = 16;
 const { now } = Date;
@@ -29,6 +32,12 @@ const { now } = Date;
 export class SyncGateClient extends GateClient {
   readonly #owner: WorkerTransport;
   readonly #mirror: GateMirror;
+  /** The last hit, and how long it may be taken for the next one. */
+  #hitPair = -1;
+  #hitTarget = "";
+  #hitHosted: object | undefined;
+  #hitFacts = -1;
+  #hitEndMs = 0;
 
   private constructor(owner: WorkerTransport) {
     super(owner, owner.mirror);
@@ -44,8 +53,25 @@ export class SyncGateClient extends GateClient {
   /**
    * Whether memory alone lets it happen now: declared, harmless, and the service is heard. Makes no value and records
    * nothing; who goes on says so with {@link noteHit}. False decides nothing: ask.
+   * INVARIANT: a hit is remembered for whom it was one, as long as no fact has arrived, within its lease, and for a moment.
+   * @param hosted who acts, where several do in this process
    */
-  isHit(pair: number, target: string): boolean {
+  isHit(pair: number, target: string, hosted?: object): boolean {
+    const isSame = target === this.#hitTarget && pair === this.#hitPair && hosted === this.#hitHosted;
+    if (isSame && this.#owner.factsPosted === this.#hitFacts && monotonicMs() < this.#hitEndMs) return true;
+    const facts = this.#owner.factsPosted;
+    if (!this.#decideHit(pair, target)) return false;
+    this.#hitPair = pair;
+    this.#hitTarget = target;
+    this.#hitHosted = hosted;
+    this.#hitFacts = facts;
+    const endMs = monotonicMs() + HIT_MS;
+    const leaseEndMs = this.#owner.leaseEndMs();
+    this.#hitEndMs = endMs < leaseEndMs ? endMs : leaseEndMs;
+    return true;
+  }
+
+  #decideHit(pair: number, target: string): boolean {
     const { memory, evidence } = this.#owner.terms;
     if (memory !== "allowlist" || evidence || !isHarmless(pair)) return false;
     for (let round = 0; round < ROUNDS_MAX; round++) {

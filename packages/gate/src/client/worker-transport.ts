@@ -3,13 +3,7 @@
  * it hears, and blocks for an answer where a call is synchronous.
  * Must be made before foreign code: from then on only what was taken at import is used.
  */
-import {
-  MessageChannel,
-  type MessagePort,
-  MessagePort as NativePort,
-  Worker,
-  receiveMessageOnPort,
-} from "node:worker_threads";
+import { type MessagePort, MessagePort as NativePort, receiveMessageOnPort } from "node:worker_threads";
 import { SafeMap } from "../captured.ts";
 import type { PrivateRealm } from "../private-realm.ts";
 import { GateFault } from "../protocol/gate-fault.ts";
@@ -20,15 +14,16 @@ import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
 import { GateMirror } from "./gate-mirror.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { SharedState } from "./shared-state.ts";
-import { type FromWorker, READY_TICKET, type ToWorker, type WorkerStart } from "./worker-message.ts";
+import { type StartedWorker, startGateWorker } from "./start-gate-worker.ts";
+import { type FromWorker, READY_TICKET, type ToWorker } from "./worker-message.ts";
 
 export interface SyncGateOptions {
-  /** The inherited descriptor, whose number is no identity; in a thread the port that it was given. */
-  readonly gate: number | MessagePort;
+  /** The inherited descriptor, whose number is no identity; or the worker, where it was started already. */
+  readonly gate: number | StartedWorker;
   /** Called while the worker starts, so that neither waits for the other. */
   readonly openRealm: () => PrivateRealm;
-  /** The compiled `gate-worker`: a file, or the text of CommonJS; the one beside this file where absent. */
-  readonly worker?: URL | string | undefined;
+  /** The compiled `gate-worker`; the one beside this file where absent. */
+  readonly worker?: URL | undefined;
   /** How long the first snapshot may take; 10 000 unless said. */
   readonly openMs?: number | undefined;
 }
@@ -59,9 +54,9 @@ export const BLOCKED_MS = 5000;
 const DRAIN_MS = 1000;
 
 export class WorkerTransport implements GateTransport {
-  readonly #worker: Worker;
+  readonly #worker: StartedWorker["worker"];
   readonly mirror: GateMirror;
-  readonly #shared = new SharedState();
+  readonly #shared: SharedState;
   readonly #open = new SafeMap<number, (text: string) => void>();
   /** Answers that were read and not handed out yet. */
   readonly #arrived = new SafeMap<number, string>();
@@ -73,26 +68,16 @@ export class WorkerTransport implements GateTransport {
   #terms: GateTerms | undefined;
   #ticket = READY_TICKET;
   #taken = 0;
+  #hasReported = false;
   #branchPort: MessagePort | undefined;
 
   constructor(options: SyncGateOptions) {
-    this.#shared.expect(READY_TICKET);
-    const { port1, port2 } = new MessageChannel();
-    const { port1: wake, port2: farWake } = new MessageChannel();
-    const { gate } = options;
-    const start: WorkerStart = { gate, memory: this.#shared.memory, port: port2, wake: farWake };
-    this.#port = port1;
-    this.#wake = wake;
-    const { worker = new URL("./gate-worker.js", import.meta.url) } = options;
-    this.#worker = new Worker(worker, {
-      eval: typeof worker === "string",
-      workerData: start,
-      transferList: typeof gate === "number" ? [port2, farWake] : [port2, farWake, gate],
-      // WHY: what is preloaded into the process is for foreign code, and the worker runs none.
-      execArgv: [],
-      env: {},
-    });
-    this.#worker.unref();
+    const { gate, worker = new URL("./gate-worker.js", import.meta.url) } = options;
+    const started = typeof gate === "number" ? startGateWorker({ gate, worker }) : gate;
+    this.#worker = started.worker;
+    this.#shared = new SharedState(started.memory);
+    this.#port = started.port;
+    this.#wake = started.wake;
     this.#worker.on("error", () => this.#died());
     this.#worker.on("exit", () => this.#died());
     this.#wake.on("message", () => this.#woken());
@@ -112,6 +97,11 @@ export class WorkerTransport implements GateTransport {
 
   leaseEndMs(): number {
     return this.#shared.leaseEndMs;
+  }
+
+  /** Messages of facts that have arrived, taken or not. */
+  get factsPosted(): number {
+    return this.#shared.facts;
   }
 
   hasNews(): boolean {
@@ -175,6 +165,7 @@ export class WorkerTransport implements GateTransport {
 
   drain(): void {
     this.#hits.flush();
+    if (!this.#hasReported) return;
     const ticket = ++this.#ticket;
     this.#shared.expect(ticket);
     this.#post({ kind: "drain", ticket });
@@ -220,6 +211,7 @@ export class WorkerTransport implements GateTransport {
   }
 
   #post(message: ToWorker): void {
+    if (message.kind === "report" || message.kind === "imported") this.#hasReported = true;
     apply(postMessage, this.#port, [message]);
   }
 

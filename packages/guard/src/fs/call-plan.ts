@@ -108,9 +108,9 @@ export function oneLook(ending: Ending): Planner {
 
 /** A place that was decided on from memory and looked at; `undefined` where the long way is needed. */
 export function lookedAt(ground: Ground, input: unknown): Place | undefined {
-  const known = declaredPlace(ground, input);
-  if (known === undefined) return undefined;
-  return bare({ path: known.path, requested: input as string, exists: true });
+  const path = declaredPlace(ground, input);
+  if (path === undefined) return undefined;
+  return bare({ path, requested: input as string, exists: true });
 }
 
 /** INVARIANT: nothing of the guard's own keeps a file that is removed. */

@@ -106,7 +106,7 @@ function readDeclared(ground: Ground, { original }: ContentCall, args: readonly 
   const fd = openDeclared(ground, args[0]);
   if (fd === undefined) return undefined;
   try {
-    return apply(original, undefined, options === undefined ? [fd] : [fd, options]);
+    return options === undefined ? original(fd) : original(fd, options);
   } finally {
     closeSync(fd);
   }

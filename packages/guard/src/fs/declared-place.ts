@@ -6,7 +6,7 @@
  */
 import { constants } from "node:fs";
 import type { Ground } from "../ground.ts";
-import { descriptorPath, heldAt } from "./held-places.ts";
+import { descriptorPath, isHeldAt, statsAt } from "./held-places.ts";
 import { nativeFs, requireCleanText } from "./native-fs.ts";
 import { plainPath } from "./plain-path.ts";
 
@@ -49,18 +49,26 @@ export function isVerified({ isConfined }: Ground, fd: number, path: string): bo
   }
 }
 
-export interface DeclaredPlace {
-  readonly path: string;
-  /** Of the file there; -1 where the kernel holds the rules, and nobody has looked. */
-  readonly fd: number;
+/** A place that is there and may be looked at by this path; `undefined` where the long way is needed. */
+export function declaredPlace(ground: Ground, input: unknown): string | undefined {
+  const path = declaredPath(ground, input);
+  if (path === undefined || !(ground.isConfined || isHeldAt(path))) return undefined;
+  ground.decider.noteDeclared("read", path, input as string);
+  return path;
 }
 
-/** A place that is there and may be looked at; `undefined` where the long way is needed. */
-export function declaredPlace(ground: Ground, input: unknown): DeclaredPlace | undefined {
+/**
+ * What Node says of a place that may be looked at; `undefined` where the long way is needed.
+ * @param look Node's own, about the path that it is given
+ */
+export function declaredStats(
+  ground: Ground,
+  input: unknown,
+  look: (path: string) => object | undefined,
+): object | undefined {
   const path = declaredPath(ground, input);
   if (path === undefined) return undefined;
-  const fd = ground.isConfined ? -1 : heldAt(path);
-  if (fd < 0 && !ground.isConfined) return undefined;
-  ground.decider.noteDeclared("read", path, input as string);
-  return { path, fd };
+  const stats = ground.isConfined ? look(path) : statsAt(path, look);
+  if (stats !== undefined) ground.decider.noteDeclared("read", path, input as string);
+  return stats;
 }

@@ -2,12 +2,16 @@
  * Places that were looked at lately, each held by a descriptor that neither reads nor writes (`O_PATH`). As long as the
  * kernel names such a descriptor by a path, that path is there, has no link in it and leads to that very file: one look
  * in place of a walk. A place that was moved, removed or replaced has another name at the next look.
- * Trusts `/proc`, which the kernel writes. INVARIANT: nothing is known from before the look; only the descriptor is kept.
+ * For a moment after a look the file is known by its number instead, which no other file can have while it is held: who
+ * asks the kernel about the path and is told this number was told of no other file. What moves within that moment is still
+ * found by its old path if something there leads to it; whatever this process itself removes or renames ends the moment.
+ * Trusts `/proc`, which the kernel writes.
  */
-import { constants } from "node:fs";
+import fs, { constants } from "node:fs";
 import process from "node:process";
+import { monotonicMs } from "@sallyport/gate";
 import { SafeMap } from "@sallyport/gate/captured";
-import { apply, getOwnPropertyDescriptor } from "../captured.ts";
+import { apply, bare, getPrototypeOf } from "../captured.ts";
 import { nativeFs } from "./native-fs.ts";
 
 const { closeSync, fstatSync, openSync, readlinkSync } = nativeFs;
@@ -15,6 +19,8 @@ const { O_NOFOLLOW, S_IFLNK, S_IFMT } = constants;
 const O_PATH = 0o10000000;
 /** WHY so few: what is held keeps its file on the disk when somebody else removes it. */
 const HELD_MAX = 32;
+/** How long a look counts. */
+const LOOK_MS = 5;
 /** What the kernel appends to the name of a removed file. */
 const REMOVED = " (deleted)";
 // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
@@ -23,22 +29,80 @@ const { endsWith } = String.prototype;
 /** WHY: without the link `self` the look is shorter; where `/proc` is that of other processes, `self` is right. */
 const DESCRIPTORS = `/proc/${readlinkSync("/proc/self") === `${process.pid}` ? process.pid : "self"}/fd/`;
 
-const byPath = new SafeMap<string, number>();
+interface Held {
+  readonly fd: number;
+  /** What the kernel calls the file, exactly. */
+  readonly dev: number;
+  readonly ino: number;
+  lookedMs: number;
+}
+
+const byPath = new SafeMap<string, Held>();
 const byDescriptor = new SafeMap<number, true>();
+/** Looks from before this count no more. */
+let since = 0;
 
 /** Where a descriptor leads, as the kernel says. Not a path for pipes, sockets and the like. */
 export function descriptorPath(fd: number): string {
   return readlinkSync(DESCRIPTORS + fd);
 }
 
-/** A descriptor of the file at this plain path, which is real at this moment; -1 where it is not, or nobody can tell. */
-export function heldAt(path: string): number {
-  const known = byPath.get(path);
-  if (known !== undefined) {
-    if (leadsTo(known, path)) return known;
+/** Whether something is at this plain path, which is real at this moment. False also where nobody can tell. */
+export function isHeldAt(path: string): boolean {
+  return heldAt(path) !== undefined;
+}
+
+/**
+ * What the kernel says of this plain path, which is real; `undefined` where it is not, or nobody can tell.
+ * @param look Node's own, about the path that it is given
+ */
+export function statsAt<T extends object>(
+  path: string,
+  look: (path: string) => T | undefined,
+): T | undefined {
+  // WHY a second time: the path may lead to another file since the last look.
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const held = recentlyHeldAt(path);
+    if (held === undefined || !areNumbersOwn()) return undefined;
+    const stats = look(path) as (T & Partial<Held>) | undefined;
+    if (stats !== undefined && getPrototypeOf(stats) !== StatsPrototype) return undefined;
+    if (stats !== undefined && stats.dev === held.dev && stats.ino === held.ino) return stats;
     letGo(path);
   }
-  return hold(path);
+  return undefined;
+}
+
+function recentlyHeldAt(path: string): Held | undefined {
+  const known = byPath.get(path);
+  return known !== undefined && known.lookedMs > since && monotonicMs() < known.lookedMs + LOOK_MS
+    ? known
+    : heldAt(path);
+}
+
+function heldAt(path: string): Held | undefined {
+  const known = byPath.get(path);
+  if (known === undefined) return hold(path);
+  // INVARIANT: counted from before the look.
+  const nowMs = monotonicMs();
+  if (!leadsTo(known.fd, path)) {
+    letGo(path);
+    return hold(path);
+  }
+  known.lookedMs = nowMs;
+  return known;
+}
+
+/** WHY: Node writes the numbers of a file by assignment, which a setter on a prototype would get to see, and could change. */
+const StatsPrototype = fs.Stats.prototype as object;
+const StatsParent = getPrototypeOf(StatsPrototype);
+const ObjectPrototype = Object.prototype;
+const { isSafeInteger: isSafe } = Number;
+
+function areNumbersOwn(): boolean {
+  if (getPrototypeOf(StatsPrototype) !== StatsParent) return false;
+  if (StatsParent !== ObjectPrototype && getPrototypeOf(StatsParent as object) !== ObjectPrototype)
+    return false;
+  return !("dev" in StatsPrototype) && !("ino" in StatsPrototype);
 }
 
 /** A descriptor of the guard's own: for the program it does not exist. */
@@ -46,13 +110,14 @@ export function isHeld(fd: unknown): boolean {
   return byDescriptor.get(fd as number) === true;
 }
 
-/** Before the file is removed, so that nothing keeps it. */
+/** Before the file is removed or renamed, so that nothing keeps it, and nothing below it is taken for what it was. */
 export function letGo(path: string): void {
-  const fd = byPath.get(path);
-  if (fd === undefined) return;
+  since = monotonicMs();
+  const held = byPath.get(path);
+  if (held === undefined) return;
   byPath.delete(path);
-  byDescriptor.delete(fd);
-  closeSync(fd);
+  byDescriptor.delete(held.fd);
+  closeSync(held.fd);
 }
 
 function leadsTo(fd: number, path: string): boolean {
@@ -63,27 +128,32 @@ function leadsTo(fd: number, path: string): boolean {
   }
 }
 
-function hold(path: string): number {
-  if (apply(endsWith, path, [REMOVED])) return -1;
+function hold(path: string): Held | undefined {
+  if (apply(endsWith, path, [REMOVED])) return undefined;
+  const lookedMs = monotonicMs();
   let fd: number;
   try {
     fd = openSync(path, O_PATH | O_NOFOLLOW);
   } catch {
-    return -1;
+    return undefined;
   }
-  // WHY: a link that is the last name is opened itself, and leads on for some calls.
-  if (!leadsTo(fd, path) || isLink(fd)) {
+  const file = leadsTo(fd, path) ? numbersOf(fd) : undefined;
+  if (file === undefined) {
     closeSync(fd);
-    return -1;
+    return undefined;
   }
   if (byPath.size >= HELD_MAX) letGo(byPath.oldest());
-  byPath.set(path, fd);
+  const held: Held = bare({ fd, dev: file.dev, ino: file.ino, lookedMs });
+  byPath.set(path, held);
   byDescriptor.set(fd, true);
-  return fd;
+  return held;
 }
 
-/** True also where somebody has put a `mode` on a prototype, so that nobody can tell. */
-function isLink(fd: number): boolean {
-  const mode: unknown = getOwnPropertyDescriptor(fstatSync(fd), "mode")?.value;
-  return typeof mode !== "number" || (mode & S_IFMT) === S_IFLNK;
+/** WHY: a link that is the last name is opened itself, and leads on for some calls. */
+function numbersOf(fd: number): Pick<Held, "dev" | "ino"> | undefined {
+  if (!areNumbersOwn() || "mode" in StatsPrototype) return undefined;
+  const stats = fstatSync(fd);
+  if (getPrototypeOf(stats) !== StatsPrototype) return undefined;
+  const { mode, dev, ino } = stats;
+  return (mode & S_IFMT) === S_IFLNK || !isSafe(ino) || !isSafe(dev) ? undefined : { dev, ino };
 }

@@ -58,7 +58,6 @@ export const REFUSED_FILE_CALLS: readonly (readonly [string, string])[] = Object
 ]);
 
 export function installFs(ground: Ground): void {
-  warmUp();
   closePathModule();
   for (const [name, { plan, syscall }] of Object.entries(PATH_PLANS))
     threeForms(ground, name, plan, syscall, 1);
@@ -73,7 +72,7 @@ export function installFs(ground: Ground): void {
 }
 
 /** WHY: Node loads these parts when they are first used, and takes what `fs` holds then. */
-function warmUp(): void {
+export function warmFs(): void {
   try {
     fs.cpSync("", "", {});
   } catch {

@@ -10,9 +10,16 @@ const SLASH = 0x2f;
 const exec = uncurryThis(RegExp.prototype.exec);
 const ODD = freeze(/\/\.{0,2}(?:\/|$)/);
 
+/** An absolute path that was found plain last; that depends on nothing but the text. */
+let last = "";
+
 /** `undefined` for what has to be walked, and for `/proc`, whose links lead elsewhere than they say. */
 export function plainPath(input: unknown): string | undefined {
+  if (input === last && last !== "") return last;
   if (typeof input !== "string" || pathText(input) === undefined) return undefined;
-  const path = charCodeAt(input, 0) === SLASH ? input : `${workingFolder()}/${input}`;
-  return exec(ODD, path) !== null || beginsWith(path, "/proc/") ? undefined : path;
+  const isAbsolute = charCodeAt(input, 0) === SLASH;
+  const path = isAbsolute ? input : `${workingFolder()}/${input}`;
+  if (exec(ODD, path) !== null || beginsWith(path, "/proc/")) return undefined;
+  if (isAbsolute) last = path;
+  return path;
 }

@@ -5,49 +5,68 @@
 import { promisify } from "node:util";
 import { filePart } from "../access-part.ts";
 import { refusedError } from "../blocked-call.ts";
-import { apply, bare, inNextTick, newPromise, put, withArgument } from "../captured.ts";
+import { apply, bare, freeze, inNextTick, newPromise, put, withArgument } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type AnyFunction, syncCall } from "./call-drivers.ts";
 import { oneLook, optionsOf } from "./call-plan.ts";
-import { declaredPlace } from "./declared-place.ts";
+import { declaredPath, declaredPlace, declaredStats } from "./declared-place.ts";
 import { nativeFs } from "./native-fs.ts";
 import { watchPlan } from "./path-plans.ts";
 import { isPlace, placeOf } from "./place-of.ts";
 
-const { fstatSync } = nativeFs as unknown as Record<"fstatSync", AnyFunction>;
+const { statSync } = nativeFs;
+const QUIET = freeze(bare({ throwIfNoEntry: false }));
+
+/** WHY `stat`: it says which file is there, and so that it is the one that was looked at. */
+function lookAt(path: string): object | undefined {
+  return statSync(path, QUIET);
+}
 
 /** A blocked one is an error like any other: "not there" would be an answer. */
 export function existsSyncCall(ground: Ground, original: AnyFunction): AnyFunction {
-  return (...args) => {
-    const known = declaredPlace(ground, args[0]);
-    if (known !== undefined) return known.fd >= 0 || apply(original, undefined, [known.path]);
-    const place = placeOf(args[0], "follow", "access");
-    if (!isPlace(place)) return apply(original, undefined, [place.argument]);
-    ground.decider.now([filePart("read", place)], bare({ syscall: "access", path: place.requested }));
-    return apply(original, undefined, [place.path]);
+  const { isConfined, decider } = ground;
+  return (input) => {
+    const path = isConfined ? declaredPath(ground, input) : undefined;
+    if (path !== undefined) {
+      decider.noteDeclared("read", path, input as string);
+      return original(path);
+    }
+    if (!isConfined && declaredStats(ground, input, lookAt) !== undefined) return true;
+    const place = placeOf(input, "follow", "access");
+    if (!isPlace(place)) return original(place.argument);
+    decider.now([filePart("read", place)], bare({ syscall: "access", path: place.requested }));
+    return original(place.path);
   };
 }
 
 /** `accessSync`: what is there and real exists, which is all that is asked without a mode. */
 export function accessSyncCall(ground: Ground, original: AnyFunction, longWay: AnyFunction): AnyFunction {
-  return (...args) => {
-    const mode = args[1];
-    if (mode !== undefined && typeof mode !== "number") return apply(longWay, undefined, args);
-    const known = declaredPlace(ground, args[0]);
-    if (known === undefined) return apply(longWay, undefined, args);
-    if (known.fd >= 0 && (mode === undefined || mode === 0)) return undefined;
-    return apply(original, undefined, [known.path, mode]);
+  const { isConfined } = ground;
+  return (input, mode) => {
+    if (mode !== undefined && typeof mode !== "number") return longWay(input, mode);
+    if (!isConfined && (mode === undefined || mode === 0))
+      return declaredStats(ground, input, lookAt) === undefined ? longWay(input, mode) : undefined;
+    const path = declaredPlace(ground, input);
+    return path === undefined ? longWay(input, mode) : original(path, mode);
   };
 }
 
-/** `statSync` and `lstatSync`: the short way looks at the descriptor that is held. */
+/** `statSync` and `lstatSync`. */
 export function statSyncCall(ground: Ground, original: AnyFunction, longWay: AnyFunction): AnyFunction {
-  return (...args) => {
-    const options = args[1] === undefined ? undefined : (optionsOf(args[1]) ?? args[1]);
-    const known = declaredPlace(ground, args[0]);
-    if (known === undefined) return apply(longWay, undefined, [args[0], options]);
-    if (known.fd < 0) return apply(original, undefined, [known.path, options]);
-    return apply(fstatSync, undefined, options === undefined ? [known.fd] : [known.fd, options]);
+  const { isConfined, decider } = ground;
+  const plain = (path: string): object | undefined => original(path, QUIET) as object | undefined;
+  return (input, given) => {
+    if (given === undefined) {
+      const path = isConfined ? declaredPath(ground, input) : undefined;
+      if (path === undefined)
+        return (isConfined ? undefined : declaredStats(ground, input, plain)) ?? longWay(input);
+      decider.noteDeclared("read", path, input as string);
+      return original(path);
+    }
+    const options = optionsOf(given);
+    const isNumeric = options !== undefined && (options["bigint"] ?? false) === false;
+    const stats = isNumeric ? declaredStats(ground, input, plain) : undefined;
+    return stats ?? longWay(input, options ?? given);
   };
 }
 

@@ -18,14 +18,13 @@ import { refuseNetwork } from "./refuse-network.ts";
  * WHY: the streams of `fetch` make a realm for their error texts when one is first released, with a function that is
  * refused to the program later on.
  */
-function warmStreams(): void {
+export function warmStreams(): void {
   const reader = new ReadableStream().getReader();
   reader.closed.catch(() => undefined);
   reader.releaseLock();
 }
 
 export function installNetwork(ground: Ground): void {
-  warmStreams();
   installHandles();
   refuseNetwork();
   installNotes();

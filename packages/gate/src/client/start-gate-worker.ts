@@ -1,0 +1,40 @@
+/**
+ * Starts the thread that owns the gate of a guarded process. Apart from whoever uses it, so that a process can start it
+ * first of all and do other things while the thread comes up and hears the first facts.
+ */
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { SharedState } from "./shared-state.ts";
+import { READY_TICKET, type WorkerStart } from "./worker-message.ts";
+
+export interface GateWorkerOptions {
+  /** The inherited descriptor, whose number is no identity; in a thread the port that it was given. */
+  readonly gate: number | MessagePort;
+  /** The compiled `gate-worker`: a file, or the text of CommonJS. */
+  readonly worker: URL | string;
+}
+
+export interface StartedWorker {
+  readonly worker: Worker;
+  readonly memory: SharedArrayBuffer;
+  readonly port: MessagePort;
+  readonly wake: MessagePort;
+}
+
+export function startGateWorker({ gate, worker }: GateWorkerOptions): StartedWorker {
+  const shared = new SharedState();
+  shared.expect(READY_TICKET);
+  const { memory } = shared;
+  const { port1: port, port2: farPort } = new MessageChannel();
+  const { port1: wake, port2: farWake } = new MessageChannel();
+  const start: WorkerStart = { gate, memory, port: farPort, wake: farWake };
+  const thread = new Worker(worker, {
+    eval: typeof worker === "string",
+    workerData: start,
+    transferList: typeof gate === "number" ? [farPort, farWake] : [farPort, farWake, gate],
+    // WHY: what is preloaded into the process is for foreign code, and the worker runs none.
+    execArgv: [],
+    env: {},
+  });
+  thread.unref();
+  return { worker: thread, memory, port, wake };
+}
