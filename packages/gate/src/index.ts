@@ -5,6 +5,14 @@
 export { BranchDuplex } from "./branch/branch-duplex.ts";
 export { capturedUrl } from "./captured-url.ts";
 export { type CheckOptions, type Foreseen, GateClient, type RequireOptions } from "./client/gate-client.ts";
+export {
+  type Acting,
+  HATCH_MODULE,
+  GUARD_MODULE,
+  type GateHatch,
+  type SubjectName,
+} from "./client/gate-hatch.ts";
+export type { HostedTerms } from "./client/gate-link.ts";
 export { type ConnectOptions, connectGate } from "./client/connect-gate.ts";
 export { type StartedWorker, startGateWorker } from "./client/start-gate-worker.ts";
 export { monotonicMs } from "./client/monotonic.ts";
@@ -41,6 +49,7 @@ export {
   type ChildEvent,
   type ChildMessage,
   FRAME_BYTES_MAX,
+  type HostedNames,
   type InquireMessage,
   type ServiceMessage,
   childMessages,

@@ -3,7 +3,7 @@
  * them must pass. Values are made here, without a prototype, so that nothing absent is found on a polluted one.
  */
 import type { ResourceOperation } from "@sallyport/contract";
-import type { AskWords } from "@sallyport/gate";
+import type { Acting, AskWords } from "@sallyport/gate";
 import { bare, freeze } from "./captured.ts";
 
 export type AccessPart = ResourceOperation & {
@@ -79,8 +79,8 @@ export function createOrModify(place: Place): AccessPart {
   return filePart(place.exists ? "modify" : "create", place);
 }
 
-/** The question of a part, as the gate takes it. */
-export function wordsOf(part: AccessPart, enforced: boolean): AskWords {
+/** The question of a part, as the gate takes it. @param actor who asks */
+export function wordsOf(part: AccessPart, enforced: boolean, { hosted, entered }: Acting): AskWords {
   const { resourceType, operation, target, requested, exists, address, aliases, twin } = part;
   return bare({
     resourceType,
@@ -92,5 +92,7 @@ export function wordsOf(part: AccessPart, enforced: boolean): AskWords {
     address,
     aliases,
     twin,
+    hosted,
+    entered,
   });
 }

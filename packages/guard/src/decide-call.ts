@@ -5,7 +5,7 @@
  * code could have called.
  */
 import { type ExternalAccessCheck, type ExternalAccessError, pairIndex } from "@sallyport/contract";
-import type { AskWords, SyncGateClient } from "@sallyport/gate";
+import type { Acting, AskWords, SyncGateClient } from "@sallyport/gate";
 import { type AccessPart, type FileOperation, wordsOf } from "./access-part.ts";
 import { type CallFacts, blockedError } from "./blocked-call.ts";
 import { append, bare, bindContext, freeze } from "./captured.ts";
@@ -48,21 +48,25 @@ function pairOf(operation: FileOperation): number {
   return operation === "read" ? READ : pairIndex("filesystem", operation);
 }
 
-/** @param site where in the program a question comes from; absent where nobody wants to know */
+/**
+ * @param actor who acts now
+ * @param site where in the program a question comes from; absent where nobody wants to know
+ */
 export function openDecider(
   gate: Gate,
   waitMs: number,
+  actor: () => Acting,
   site?: () => string | undefined,
   isHeld: IsHeld = () => false,
 ): Decider {
   const enforcedWords = (part: AccessPart, { syscall }: CallFacts): AskWords => {
-    const words = wordsOf(part, !isHeld(part));
+    const words = wordsOf(part, !isHeld(part), actor());
     if (site === undefined) return words;
     const where = site();
     return bare({ ...words, evidence: where === undefined ? syscall : `${syscall} at ${where}` });
   };
   const waiting = freeze(bare({ waitMs }));
-  const look = (part: AccessPart): boolean => gate.checkSync(wordsOf(part, false), PASSIVE).allowed;
+  const look = (part: AccessPart): boolean => gate.checkSync(wordsOf(part, false, actor()), PASSIVE).allowed;
 
   /** WHY: looked at first, so that a counted approval of one part is not spent where another one blocks the call. */
   const inTwo = (parts: readonly AccessPart[]): readonly [AccessPart[], AccessPart[]] => {
@@ -90,6 +94,7 @@ export function openDecider(
     done: (blocked: ExternalAccessError | undefined) => void,
   ): void => {
     const checks: ExternalAccessCheck[] = [];
+    const who = actor();
     let isOver = false;
     let isReturned = false;
     const finish = (): void => {
@@ -101,7 +106,7 @@ export function openDecider(
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index] as AccessPart;
       gate.checkLater(enforcedWords(part, facts), waiting, (check) => {
-        if (!check.allowed && isHeld(part)) gate.reportViolation(wordsOf(part, true));
+        if (!check.allowed && isHeld(part)) gate.reportViolation(wordsOf(part, true, who));
         append(checks, check);
         if (isReturned) resume();
       });
@@ -126,10 +131,14 @@ export function openDecider(
         });
       },
       wouldPass: look,
-      codeOf: (part) => gate.checkSync(wordsOf(part, false), PASSIVE).code,
-      remembered: (part) => gate.remembered(wordsOf(part, false)),
-      isDeclared: (operation, path) => gate.isHit(pairOf(operation), path),
-      noteDeclared: (operation, path, requested) => gate.noteHit("filesystem", operation, path, requested),
+      codeOf: (part) => gate.checkSync(wordsOf(part, false, actor()), PASSIVE).code,
+      remembered: (part) => gate.remembered(wordsOf(part, false, actor())),
+      isDeclared: (operation, path) => {
+        const { hosted, entered } = actor();
+        return entered === undefined && gate.isHit(pairOf(operation), path, hosted);
+      },
+      noteDeclared: (operation, path, requested) =>
+        gate.noteHit(actor().hosted, "filesystem", operation, path, requested),
     }),
   );
 }

@@ -3,13 +3,17 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import { type Branch, pathText } from "@sallyport/gate";
+import type { Actor } from "./acting.ts";
 import { beginsWith, charCodeAt } from "./captured.ts";
 import type { Decider } from "./decide-call.ts";
+import type { Hatchway } from "./open-hatch.ts";
 
 const SLASH = 0x2f;
 
 export interface Ground {
   readonly decider: Decider;
+  /** Who acts now. */
+  readonly actor: () => Actor;
   /** The descriptor of the gate: nobody but its worker reads or writes it. */
   readonly gateFd: number;
   /** Real folders, without a closing slash, from which code is loaded without a question. */
@@ -19,6 +23,8 @@ export interface Ground {
   /** What Node itself does next on behalf of a decision that was made; see `imports/load-code.ts`. */
   readonly loading: Loading;
   readonly imports: Imports;
+  /** See `open-hatch.ts`. */
+  readonly hatchway: Hatchway;
   /** How a Node that this process starts is guarded: the file of the guard, and what it is told. */
   readonly launch: { readonly preload: string; readonly facts: string };
   /** A gate for a program that is about to start. `undefined`: there is none, and it must not start unguarded. */
@@ -27,7 +33,7 @@ export interface Ground {
   openBranchPort(): MessagePort | undefined;
 }
 
-/** Sensitive imports of the subject, by the name that a manifest lists. */
+/** Sensitive imports of the subject that acts, by the name that a manifest lists. */
 export interface Imports {
   readonly listed: readonly string[];
   allows(listed: string): boolean;

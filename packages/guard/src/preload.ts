@@ -7,17 +7,22 @@
 import { randomInt } from "node:crypto";
 import Module from "node:module";
 import { SyncGateClient, openPrivateRealm, realPath } from "@sallyport/gate";
+import { type Actor, openActing } from "./acting.ts";
 import type { Begun } from "./begin.ts";
 import { freeze } from "./captured.ts";
 import { openDecider } from "./decide-call.ts";
 import { callSite } from "./evidence.ts";
+import { ownStreams } from "./fs/descriptor-owner.ts";
 import { installFs, warmFs } from "./fs/install-fs.ts";
 import { installWorkingFolder } from "./fs/working-folder.ts";
 import { type Ground, openLoading } from "./ground.ts";
+import { noteExactly } from "./http/request-note.ts";
 import { installLoading, isImport, warmLoader } from "./imports/load-code.ts";
 import { installImports, openImports } from "./imports/sensitive-import.ts";
 import { leftToKernel } from "./left-to-kernel.ts";
 import { installNetwork, warmStreams } from "./network/install-network.ts";
+import { ownSockets } from "./network/socket-owner.ts";
+import { openHatchway } from "./open-hatch.ts";
 import { guardProcesses } from "./process/guard-processes.ts";
 import { installNativeFiles } from "./refused/native-files.ts";
 import { installRefused } from "./refused/refused-exports.ts";
@@ -51,21 +56,39 @@ function openGround(): Ground {
   const roots = freeze(codeRoots.flatMap((root) => realPath(root, "follow") ?? []));
   const { imports, evidence } = gate.terms;
   const site = evidence ? () => callSite(GUARD_SCRIPT) : undefined;
-  return freeze<Ground>({
+  const acting = openActing(() => gate.terms.hosted);
+  const ground: Ground = freeze<Ground>({
     decider: confined
-      ? leftToKernel(openDecider(gate, waitMs, site, ({ resourceType }) => resourceType !== "network"))
-      : openDecider(gate, waitMs, site),
+      ? leftToKernel(
+          openDecider(gate, waitMs, acting.now, site, ({ resourceType }) => resourceType !== "network"),
+        )
+      : openDecider(gate, waitMs, acting.now, site),
+    actor: acting.now,
     gateFd,
     codeRoots: roots,
     isConfined: confined,
     loading: openLoading((args) => isImport(roots, args)),
-    imports: openImports(ofThread ?? imports, (listed) => {
+    imports: openImports(ofThread ?? imports, acting.now, (listed) => {
       if (site !== undefined) gate.imported(listed, site());
     }),
+    hatchway: openHatchway(gate, acting, () => holdApart(ground)),
     launch: freeze({ preload: __filename, facts: factsText }),
-    openBranch: () => gate.openBranch(),
-    openBranchPort: () => gate.openBranchPort(),
+    openBranch: () => (mayStart(acting.now()) ? gate.openBranch(acting.now().hosted) : undefined),
+    openBranchPort: () => (mayStart(acting.now()) ? gate.openBranchPort(acting.now().hosted) : undefined),
   });
+  return ground;
+}
+
+/** What one subject could take for its own: requests of one URL, the data of streams, connections. */
+function holdApart(ground: Ground): void {
+  noteExactly();
+  ownStreams();
+  ownSockets(ground);
+}
+
+/** Nobody starts nothing; nor does a subject that was made up, whose bounds no other process would know. */
+function mayStart({ hosted, entered }: Actor): boolean {
+  return entered === undefined && (hosted === undefined || hosted.length > 0);
 }
 
 /** WHY: `fork` hands the flags of this process on, and the guard puts its own in front of those of every child. */

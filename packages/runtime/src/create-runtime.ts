@@ -7,6 +7,7 @@ import type { Worker } from "node:worker_threads";
 import { ContextKeeper, type HostFacts, contextFacts, followListeners } from "@sallyport/context";
 import { type AccessPolicy, type CallerContext, PermissionError } from "@sallyport/contract";
 import { type AttachChild, type ChildSpawnOptions, spawnChild } from "./children/spawn-child.ts";
+import { enterHosted } from "./children/hosted-subjects.ts";
 import { type ChildWorkerOptions, startWorker } from "./children/start-worker.ts";
 import { Entering, isHostCode } from "./entering.ts";
 import type { SubjectRegistry } from "./registry/subject-registry.ts";
@@ -108,7 +109,8 @@ function childParts(entering: Entering, registry: SubjectRegistry, { attachChild
   const caller = entering.caller();
   if (caller.frames.length === 0) throw new TypeError("nobody acts: start a child inside of `runtime.run`");
   const ownImports = (): readonly string[] => importsOf(registry, caller);
-  return { caller, attachChild, ownImports, letGo: entering.hold() };
+  const host = (subjects: readonly SubjectInput[]) => enterHosted(registry, subjects);
+  return { caller, attachChild, ownImports, enterHosted: host, letGo: entering.hold() };
 }
 
 /** What the manifest of the active subject lists, where the host entered it; nothing otherwise. */

@@ -3,7 +3,6 @@
  * and that of a resume. The one place where contexts are made.
  * INVARIANT: a frame is `host` only where its rules came from the registry for code that the host runs.
  */
-import { types } from "node:util";
 import type { ContextKeeper, HostFacts, RuntimeContext } from "@sallyport/context";
 import type { CallerContext, CallerFrame, Subject } from "@sallyport/contract";
 import { SubjectRefusedError } from "./errors.ts";
@@ -11,6 +10,7 @@ import { FrameHold, FrameHolds } from "./frame-hold.ts";
 import { ownField } from "./registry/host-input.ts";
 import { withOneOff } from "./registry/one-off.ts";
 import type { EnterOptions, SubjectRegistry } from "./registry/subject-registry.ts";
+import { isThenable, settled } from "./settled-result.ts";
 import { NO_FACTS, type OneOffUrl, type RunOptions, factsOf } from "./run-options.ts";
 
 export interface EnteringOptions {
@@ -163,25 +163,6 @@ export class Entering {
       throw new SubjectRefusedError(opened);
     }
     return { frame: withOneOff(frame, opened), leave, end: opened.end };
-  }
-}
-
-/** WHY: `then` may be a getter; asked in the frame of the code that it is from. */
-const isThenable = (result: unknown): boolean =>
-  types.isPromise(result) ||
-  (((typeof result === "object" && result !== null) || typeof result === "function") &&
-    typeof Reflect.get(result, "then") === "function");
-
-/**
- * A promise of our own for what guarded code hands back.
- * INVARIANT: called in the frame of that code. Its `then` and its `constructor` are code as well, and a host that awaits
- * them would run them as itself.
- */
-async function settled(result: unknown, letGo: () => void): Promise<unknown> {
-  try {
-    return await result;
-  } finally {
-    letGo();
   }
 }
 

@@ -3,7 +3,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { type RealPathPort, type UrlParser, whatwgUrl } from "@sallyport/contract";
-import { NameCache, type Resolver, realPath } from "@sallyport/gate";
+import { NameCache, type Resolver, realPath } from "@sallyport/gate/targets";
 import type { TargetPorts } from "./sdk/sdk-ground.ts";
 
 export interface ReachPorts {

@@ -4,6 +4,7 @@
  */
 import { randomInt, randomUUID } from "node:crypto";
 import { type ManifestVariable, type Subject, whatwgUrl } from "@sallyport/contract";
+import { isGuarded } from "@sallyport/gate/targets";
 import {
   type RegistryEvent,
   type Runtime,
@@ -74,6 +75,12 @@ export interface Sallyport {
 }
 
 export async function createSallyport(options: SallyportOptions): Promise<Sallyport> {
+  // WHY: a synchronous call that is blocked waits in its thread for the service, which therefore cannot be in that thread;
+  // and the store would be within reach of the code that it decides about.
+  if (isGuarded())
+    throw new TypeError(
+      "this process is guarded and cannot hold the service: create it in the host, start this program with `runtime.spawn`, and call `connectRuntime` here",
+    );
   const data = await openDataFolder(options.dataFolder);
   const store = await openStore(options, data);
   try {

@@ -6,7 +6,7 @@
  */
 import { SafeMap, uncurryThis } from "../captured.ts";
 import { EVENTS_MAX } from "../protocol/bounds.ts";
-import type { AskWords, ChildEvent } from "../protocol/message.ts";
+import type { AskWords, ChildEvent, HostedNames } from "../protocol/message.ts";
 import { monotonicMs } from "./monotonic.ts";
 
 const AGE_MS = 100;
@@ -34,8 +34,8 @@ interface Hit {
 
 export class AllowlistHits {
   readonly #tell: (events: readonly ChildEvent[]) => void;
-  /** By resource type, operation and target. */
-  #hits = new SafeMap<string, SafeMap<string, SafeMap<string, Hit>>>();
+  /** By who acts (one list for each chain), resource type, operation and target. */
+  #hits = new SafeMap<HostedNames, SafeMap<string, SafeMap<string, SafeMap<string, Hit>>>>();
   #entries = 0;
   #looks = 0;
   #sinceMs = 0;
@@ -49,18 +49,26 @@ export class AllowlistHits {
   add(words: AskWords): void {
     const { resourceType, operation, target, requested = target } = words;
     if (words.address === undefined && words.aliases === undefined && words.twin === undefined)
-      this.count(resourceType, operation, target, requested, words);
+      this.count(words.hosted, resourceType, operation, target, requested, words);
     else this.#tell([bare<ChildEvent>({ kind: "allowed", words })]);
   }
 
   /** @param words all of them; made of the others where absent */
-  count(resourceType: string, operation: string, target: string, requested: string, words?: AskWords): void {
-    const targets = this.#targetsOf(resourceType, operation);
+  count(
+    hosted: HostedNames,
+    resourceType: string,
+    operation: string,
+    target: string,
+    requested: string,
+    words?: AskWords,
+  ): void {
+    const targets = this.#targetsOf(hosted, resourceType, operation);
     const hit = targets.get(target);
     if (hit === undefined) {
       const written = requested === target ? undefined : requested;
       const own =
-        words ?? bare<AskWords>({ resourceType, operation, target, requested: written, enforced: true });
+        words ??
+        bare<AskWords>({ resourceType, operation, target, requested: written, hosted, enforced: true });
       targets.set(target, bare<Hit>({ words: own, count: 1 }));
       this.#entries += 1;
       if (this.#entries === 1) this.#begin();
@@ -78,27 +86,34 @@ export class AllowlistHits {
     this.#hits = new SafeMap();
     this.#entries = 0;
     const events: ChildEvent[] = [];
-    hits.each((operations) =>
-      operations.each((targets) =>
-        targets.each(({ words, count }) => {
-          const value = bare<ChildEvent>({ kind: "allowed", words, count });
-          // WHY: not `push`, which asks setters that foreign code can put on `Array.prototype`.
-          defineProperty(
-            events,
-            events.length,
-            bare({ value, enumerable: true, configurable: true, writable: true }),
-          );
-        }),
+    hits.each((types) =>
+      types.each((operations) =>
+        operations.each((targets) =>
+          targets.each(({ words, count }) => {
+            const value = bare<ChildEvent>({ kind: "allowed", words, count });
+            // WHY: not `push`, which asks setters that foreign code can put on `Array.prototype`.
+            defineProperty(
+              events,
+              events.length,
+              bare({ value, enumerable: true, configurable: true, writable: true }),
+            );
+          }),
+        ),
       ),
     );
     this.#tell(events);
   }
 
-  #targetsOf(resourceType: string, operation: string): SafeMap<string, Hit> {
-    let operations = this.#hits.get(resourceType);
+  #targetsOf(hosted: HostedNames, resourceType: string, operation: string): SafeMap<string, Hit> {
+    let types = this.#hits.get(hosted);
+    if (types === undefined) {
+      types = new SafeMap();
+      this.#hits.set(hosted, types);
+    }
+    let operations = types.get(resourceType);
     if (operations === undefined) {
       operations = new SafeMap();
-      this.#hits.set(resourceType, operations);
+      types.set(resourceType, operations);
     }
     let targets = operations.get(operation);
     if (targets === undefined) {

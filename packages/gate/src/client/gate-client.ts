@@ -88,7 +88,7 @@ export class GateClient {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       this.#transport.pull();
       const { isLive } = this;
-      const packed = this.#mirror.decide(isLive, pair, words.target, ask, now(), extras);
+      const packed = this.#mirror.decide(isLive, pair, words.target, ask, now(), extras, words.hosted);
       // INVARIANT: looked at last, so that a process that stood still in here relies on nothing that ended meanwhile.
       if (this.isLive === isLive && !this.#transport.hasNews())
         return { verdict: unpackVerdict(packed), pair, isLive };
@@ -132,17 +132,23 @@ export class GateClient {
   }
 
   /** What this child stands under, with the frames that it made up. */
-  async state(entered: AskWords["entered"]): Promise<PermissionState | undefined> {
-    const inquiry =
-      entered === undefined ? { about: "state" as const } : { about: "state" as const, entered };
-    const answer = await this.#transport.inquire(inquiry).answer;
+  async state(
+    entered: AskWords["entered"],
+    hosted?: AskWords["hosted"],
+  ): Promise<PermissionState | undefined> {
+    const answer = await this.#transport.inquire({ about: "state", entered, hosted }).answer;
     const value = told(answer) as { readonly state: PermissionState | null } | undefined;
     return value?.state ?? undefined;
   }
 
   /** How a request of this child was decided. Without an answer of the service it was not. */
-  async decided(requestId: string, waitMs: number, signal?: AbortSignal): Promise<WaitAnswer> {
-    const sent = this.#transport.inquire({ about: "request", requestId, waitMs });
+  async decided(
+    requestId: string,
+    waitMs: number,
+    signal?: AbortSignal,
+    hosted?: AskWords["hosted"],
+  ): Promise<WaitAnswer> {
+    const sent = this.#transport.inquire({ about: "request", requestId, waitMs, hosted });
     const value = told(await answered(sent, signal)) as WaitAnswer | undefined;
     return value ?? { outcome: "not_found" };
   }
@@ -159,9 +165,10 @@ export class GateClient {
   /** `undefined`: the service must be asked. */
   protected fromMemory(words: AskWords, foreseen: Foreseen): ExternalAccessCheck | undefined {
     const { verdict, pair, isLive } = foreseen;
-    // WHY: memory holds the facts of the chain alone, not those of frames that guarded code made up; and what is wrong
-    // with a question is recorded by the service.
-    if (words.entered !== undefined || words.fault !== undefined)
+    // WHY: memory holds the facts of the chain alone and of hosted subjects one by one, not those of frames that guarded
+    // code made up; and what is wrong with a question is recorded by the service.
+    const isKnown = words.hosted === undefined || words.hosted.length === 1;
+    if (!isKnown || words.entered !== undefined || words.fault !== undefined)
       return isLive ? undefined : this.unavailable(words, foreseen);
     const isDeclared = verdict.code === "allowed_sandbox";
     if (isLive) {

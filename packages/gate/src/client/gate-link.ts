@@ -16,10 +16,16 @@ import {
   type ChildMessage,
   FRAME_BYTES_MAX,
   type FactsMessage,
+  type HostedNames,
   type InquireMessage,
   type ServiceMessage,
   serviceMessages,
 } from "../protocol/message.ts";
+
+export interface HostedTerms {
+  readonly subject: { readonly type: string; readonly name: string };
+  readonly imports: readonly string[];
+}
 
 export interface GateTerms {
   readonly nonce: string;
@@ -27,6 +33,8 @@ export interface GateTerms {
   readonly memory: "allowlist" | "nothing";
   /** Sensitive imports that this child may use. */
   readonly imports: readonly string[];
+  /** Subjects that the program of this child may run beside each other, with their sensitive imports. */
+  readonly hosted: readonly HostedTerms[];
   /** The host wants to know where questions come from. */
   readonly evidence: boolean;
 }
@@ -140,14 +148,14 @@ export class GateLink {
   }
 
   /** A gate of its own for a program that this process starts. `undefined`: there is none now. */
-  branch(): BranchDuplex | undefined {
+  branch(hosted: HostedNames): BranchDuplex | undefined {
     if (this.#state !== "open" || this.#branches.size >= BRANCHES_MAX) return undefined;
     const id = ++this.#lastBranch;
     const branch = new BranchDuplex(id, (message) => this.#channel.send(message));
     this.#branches.set(id, branch);
     branch.once("close", () => this.#branches.delete(id));
     branch.on("error", () => undefined);
-    this.#channel.send({ kind: "branch", branch: id });
+    this.#channel.send({ kind: "branch", branch: id, hosted });
     return branch;
   }
 
@@ -186,10 +194,10 @@ export class GateLink {
   #agree(hello: Extract<ServiceMessage, { readonly kind: "hello" }>): void {
     if (this.#state !== "greeting") throw new GateFault("out_of_state");
     if (hello.protocol !== PROTOCOL_VERSION) throw new GateFault("wrong_version");
-    const { nonce, leaseMs, heartbeatMs, memory, imports = [], evidence = false } = hello;
+    const { nonce, leaseMs, heartbeatMs, memory, imports = [], hosted = [], evidence = false } = hello;
     this.#state = "loading";
     this.#leaseMs = leaseMs;
-    this.#options.sink.agreed({ nonce, leaseMs, memory, imports, evidence });
+    this.#options.sink.agreed({ nonce, leaseMs, memory, imports, hosted, evidence });
     this.#beatEvery(Math.max(1, heartbeatMs));
   }
 

@@ -5,14 +5,22 @@
  * INVARIANT: without a lease no approval counts; what the subject declared goes on.
  */
 import { UNAVAILABLE } from "@sallyport/policy/realm";
-import { beginsWith } from "../captured.ts";
+import { SafeMap, beginsWith } from "../captured.ts";
 import type { PrivateRealm } from "../private-realm.ts";
-import type { MirrorFacts } from "./mirror-facts.ts";
+import type { HostedNames } from "../protocol/message.ts";
+import type { HostedContexts, MirrorFacts } from "./mirror-facts.ts";
+
+/** Contexts that the realm holds: while the child is live, and once its lease has run out. */
+interface Handles {
+  live: number;
+  fenced: number;
+}
 
 export class GateMirror {
   readonly #realm: PrivateRealm;
-  #live = 0;
-  #fenced = 0;
+  readonly #own: Handles = { live: 0, fenced: 0 };
+  /** By type and name. */
+  readonly #hosted = new SafeMap<string, SafeMap<string, Handles>>();
   #isSound = true;
   #isWhole = false;
 
@@ -30,20 +38,61 @@ export class GateMirror {
     const applied = this.#realm.apply(facts.changes);
     if (!beginsWith(applied, `{"applied":${facts.count},`)) this.#isSound = false;
     if (facts.live !== "") {
-      this.#realm.close(this.#live);
-      this.#realm.close(this.#fenced);
-      this.#live = this.#realm.open(facts.live);
-      this.#fenced = this.#realm.open(facts.fenced);
-      if (this.#live === 0 || this.#fenced === 0) this.#isSound = false;
+      this.#open(this.#own, facts.live, facts.fenced);
+      const { hosted } = facts;
+      for (let index = 0; index < hosted.length; index++) {
+        const { subject, live, fenced } = hosted[index] as HostedContexts;
+        this.#open(this.#handlesOf(subject.type, subject.name), live, fenced);
+      }
     }
     if (facts.isLast) this.#isWhole = true;
     return this.#isSound;
   }
 
-  /** A packed verdict; see `unpackVerdict`. */
-  decide(isLive: boolean, pair: number, target: string, ask: number, nowMs: number, extras: string): number {
+  /**
+   * A packed verdict; see `unpackVerdict`.
+   * @param hosted who of the subjects that the program may run; nothing is known of one inside another
+   */
+  decide(
+    isLive: boolean,
+    pair: number,
+    target: string,
+    ask: number,
+    nowMs: number,
+    extras: string,
+    hosted: HostedNames,
+  ): number {
     if (!this.#isSound || !this.#isWhole) return UNAVAILABLE;
-    return this.#realm.check(isLive ? this.#live : this.#fenced, pair, target, ask, nowMs, extras);
+    const handles = hosted === undefined ? this.#own : this.#known(hosted);
+    if (handles === undefined) return UNAVAILABLE;
+    return this.#realm.check(isLive ? handles.live : handles.fenced, pair, target, ask, nowMs, extras);
+  }
+
+  #known(hosted: NonNullable<HostedNames>): Handles | undefined {
+    const only = hosted.length === 1 ? hosted[0] : undefined;
+    return only === undefined ? undefined : this.#hosted.get(only.type)?.get(only.name);
+  }
+
+  #handlesOf(type: string, name: string): Handles {
+    let names = this.#hosted.get(type);
+    if (names === undefined) {
+      names = new SafeMap();
+      this.#hosted.set(type, names);
+    }
+    let handles = names.get(name);
+    if (handles === undefined) {
+      handles = { live: 0, fenced: 0 };
+      names.set(name, handles);
+    }
+    return handles;
+  }
+
+  #open(handles: Handles, live: string, fenced: string): void {
+    this.#realm.close(handles.live);
+    this.#realm.close(handles.fenced);
+    handles.live = this.#realm.open(live);
+    handles.fenced = this.#realm.open(fenced);
+    if (handles.live === 0 || handles.fenced === 0) this.#isSound = false;
   }
 
   /** JSON text of the last verdict. */

@@ -9,6 +9,7 @@ import { MessageChannel, workerData } from "node:worker_threads";
 import { type BranchPair, openBranchPair } from "../branch/branch-pair.ts";
 import { portStream } from "../branch/port-stream.ts";
 import { systemTimers } from "../protocol/gate-channel.ts";
+import type { HostedNames } from "../protocol/message.ts";
 import { GateLink } from "./gate-link.ts";
 import { mirrorFacts } from "./mirror-facts.ts";
 import { monotonicMs } from "./monotonic.ts";
@@ -73,10 +74,10 @@ port.on("message", (message: ToWorker) => {
       link.imported(message.name, message.evidence);
       return;
     case "branch":
-      void openBranch(message.ticket);
+      void openBranch(message.ticket, message.hosted);
       return;
     case "branch_port":
-      openBranchPort(message.ticket);
+      openBranchPort(message.ticket, message.hosted);
       return;
     case "branched":
       pairs.get(message.ticket)?.release();
@@ -88,8 +89,8 @@ port.on("message", (message: ToWorker) => {
 });
 
 /** INVARIANT: posted before it is said, so that whoever waits finds it. */
-function openBranchPort(ticket: number): void {
-  const branch = link.branch();
+function openBranchPort(ticket: number, hosted: HostedNames): void {
+  const branch = link.branch(hosted);
   if (branch !== undefined) {
     const { port1, port2 } = new MessageChannel();
     const near = portStream(port1);
@@ -102,8 +103,8 @@ function openBranchPort(ticket: number): void {
 }
 
 /** Says two descriptors: the end for the program, and the one that this thread keeps. Empty: there is no gate for it. */
-async function openBranch(ticket: number): Promise<void> {
-  const branch = link.branch();
+async function openBranch(ticket: number, hosted: HostedNames): Promise<void> {
+  const branch = link.branch(hosted);
   const pair = branch === undefined ? undefined : await openBranchPair(branch).catch(() => undefined);
   if (pair === undefined) branch?.destroy();
   else pairs.set(ticket, pair);

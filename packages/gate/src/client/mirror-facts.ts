@@ -3,16 +3,25 @@
  */
 import type { FactsMessage } from "../protocol/message.ts";
 
+export interface HostedContexts {
+  readonly subject: { readonly type: string; readonly name: string };
+  readonly live: string;
+  readonly fenced: string;
+}
+
 /** One message of facts; the context is `""` where it stays. */
 export interface MirrorFacts {
   readonly changes: string;
   readonly count: number;
   readonly live: string;
   readonly fenced: string;
+  /** Those of the subjects that the program may run; as before where the context stays. */
+  readonly hosted: readonly HostedContexts[];
   readonly isLast: boolean;
 }
 
 export function mirrorFacts(message: FactsMessage): MirrorFacts {
   const { changes, count, context, isLast } = message;
-  return { changes, count, isLast, live: context?.live ?? "", fenced: context?.fenced ?? "" };
+  const { live = "", fenced = "", hosted = [] } = context ?? {};
+  return { changes, count, isLast, live, fenced, hosted };
 }

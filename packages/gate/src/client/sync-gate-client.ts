@@ -7,7 +7,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { type ExternalAccessCheck, pairIndex } from "@sallyport/contract";
 import { ASK, unpackVerdict } from "@sallyport/policy/realm";
-import type { AskWords } from "../protocol/message.ts";
+import type { AskWords, HostedNames } from "../protocol/message.ts";
 import { type CheckOptions, GateClient } from "./gate-client.ts";
 import type { GateTerms } from "./gate-link.ts";
 import type { GateMirror } from "./gate-mirror.ts";
@@ -35,7 +35,7 @@ export class SyncGateClient extends GateClient {
   /** The last hit, and how long it may be taken for the next one. */
   #hitPair = -1;
   #hitTarget = "";
-  #hitHosted: object | undefined;
+  #hitHosted: HostedNames;
   #hitFacts = -1;
   #hitEndMs = 0;
 
@@ -56,11 +56,11 @@ export class SyncGateClient extends GateClient {
    * INVARIANT: a hit is remembered for whom it was one, as long as no fact has arrived, within its lease, and for a moment.
    * @param hosted who acts, where several do in this process
    */
-  isHit(pair: number, target: string, hosted?: object): boolean {
+  isHit(pair: number, target: string, hosted?: HostedNames): boolean {
     const isSame = target === this.#hitTarget && pair === this.#hitPair && hosted === this.#hitHosted;
     if (isSame && this.#owner.factsPosted === this.#hitFacts && monotonicMs() < this.#hitEndMs) return true;
     const facts = this.#owner.factsPosted;
-    if (!this.#decideHit(pair, target)) return false;
+    if (!this.#decideHit(pair, target, hosted)) return false;
     this.#hitPair = pair;
     this.#hitTarget = target;
     this.#hitHosted = hosted;
@@ -71,12 +71,12 @@ export class SyncGateClient extends GateClient {
     return true;
   }
 
-  #decideHit(pair: number, target: string): boolean {
+  #decideHit(pair: number, target: string, hosted: HostedNames): boolean {
     const { memory, evidence } = this.#owner.terms;
     if (memory !== "allowlist" || evidence || !isHarmless(pair)) return false;
     for (let round = 0; round < ROUNDS_MAX; round++) {
       this.#owner.pull();
-      const packed = this.#mirror.decide(true, pair, target, ASK.default, now(), "");
+      const packed = this.#mirror.decide(true, pair, target, ASK.default, now(), "", hosted);
       // INVARIANT: looked at last, as in `foresee`.
       if (!this.#owner.hasNews()) return this.isLive && unpackVerdict(packed).code === "allowed_sandbox";
     }
@@ -91,13 +91,19 @@ export class SyncGateClient extends GateClient {
     if (this.#owner.terms.memory !== "allowlist") return undefined;
     this.#owner.pull();
     const pair = pairIndex(words.resourceType, words.operation);
-    const packed = this.#mirror.decide(true, pair, words.target, ASK.passive, now(), extrasText(words));
+    const packed = this.#mirror.decide(true, pair, words.target, ASK.passive, now(), extrasText(words), words.hosted);
     return unpackVerdict(packed).code;
   }
 
   /** Recorded with others a moment later. */
-  noteHit(resourceType: string, operation: string, target: string, requested: string): void {
-    this.#owner.reportHit(resourceType, operation, target, requested);
+  noteHit(
+    hosted: HostedNames,
+    resourceType: string,
+    operation: string,
+    target: string,
+    requested: string,
+  ): void {
+    this.#owner.reportHit(hosted, resourceType, operation, target, requested);
   }
 
   /** For the end of the process: what was recorded leaves it, within a bound. */
@@ -137,13 +143,13 @@ export class SyncGateClient extends GateClient {
   }
 
   /** A gate for a program that is about to start. `undefined`: there is none, and the program must not start. */
-  openBranch(): Branch | undefined {
-    return this.#owner.openBranch();
+  openBranch(hosted: HostedNames): Branch | undefined {
+    return this.#owner.openBranch(hosted);
   }
 
   /** A gate for a thread that is about to start. `undefined`: there is none, and the thread must not start. */
-  openBranchPort(): MessagePort | undefined {
-    return this.#owner.openBranchPort();
+  openBranchPort(hosted: HostedNames): MessagePort | undefined {
+    return this.#owner.openBranchPort(hosted);
   }
 
   /** Tells the service that a sensitive module was loaded. */

@@ -2,7 +2,7 @@
  * What the main thread of a guarded process and the worker of its gate say to each other.
  */
 import type { MessagePort } from "node:worker_threads";
-import type { ChildEvent } from "../protocol/message.ts";
+import type { ChildEvent, HostedNames } from "../protocol/message.ts";
 import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
 import type { MirrorFacts } from "./mirror-facts.ts";
 
@@ -24,9 +24,9 @@ export type ToWorker =
   | { readonly kind: "drain"; readonly ticket: number }
   | { readonly kind: "imported"; readonly name: string; readonly evidence: string | undefined }
   /** A gate for a program that is about to start; answered with two descriptors, see `branch-pair.ts`. */
-  | { readonly kind: "branch"; readonly ticket: number }
+  | { readonly kind: "branch"; readonly ticket: number; readonly hosted: HostedNames }
   /** A gate for a thread that is about to start; answered when its port was posted. */
-  | { readonly kind: "branch_port"; readonly ticket: number }
+  | { readonly kind: "branch_port"; readonly ticket: number; readonly hosted: HostedNames }
   /** The program has its end, or never will: this process lets go of it. */
   | { readonly kind: "branched"; readonly ticket: number }
   | { readonly kind: "close" };

@@ -7,7 +7,7 @@ import { type MessagePort, MessagePort as NativePort, receiveMessageOnPort } fro
 import { SafeMap } from "../captured.ts";
 import type { PrivateRealm } from "../private-realm.ts";
 import { GateFault } from "../protocol/gate-fault.ts";
-import type { ChildEvent } from "../protocol/message.ts";
+import type { ChildEvent, HostedNames } from "../protocol/message.ts";
 import { AllowlistHits } from "./allowlist-hits.ts";
 import type { GateTransport, Sent } from "./gate-client.ts";
 import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
@@ -159,8 +159,14 @@ export class WorkerTransport implements GateTransport {
     else this.#post({ kind: "report", events: [event] });
   }
 
-  reportHit(resourceType: string, operation: string, target: string, requested: string): void {
-    this.#hits.count(resourceType, operation, target, requested);
+  reportHit(
+    hosted: HostedNames,
+    resourceType: string,
+    operation: string,
+    target: string,
+    requested: string,
+  ): void {
+    this.#hits.count(hosted, resourceType, operation, target, requested);
   }
 
   drain(): void {
@@ -172,10 +178,10 @@ export class WorkerTransport implements GateTransport {
     this.#shared.await(ticket, DRAIN_MS, monotonicMs);
   }
 
-  openBranch(): Branch | undefined {
+  openBranch(hosted: HostedNames): Branch | undefined {
     const ticket = ++this.#ticket;
     this.#shared.expect(ticket);
-    this.#post({ kind: "branch", ticket });
+    this.#post({ kind: "branch", ticket, hosted });
     const bytes = this.#shared.await(ticket, BLOCKED_MS, monotonicMs);
     // INVARIANT: what was not awaited is released by the worker itself.
     this.#shared.expect(0);
@@ -186,10 +192,10 @@ export class WorkerTransport implements GateTransport {
   }
 
   /** A gate for a thread that is about to start. */
-  openBranchPort(): MessagePort | undefined {
+  openBranchPort(hosted: HostedNames): MessagePort | undefined {
     const ticket = ++this.#ticket;
     this.#shared.expect(ticket);
-    this.#post({ kind: "branch_port", ticket });
+    this.#post({ kind: "branch_port", ticket, hosted });
     const bytes = this.#shared.await(ticket, BLOCKED_MS, monotonicMs);
     if (bytes === undefined || bytes.length === 0) return undefined;
     while (this.#branchPort === undefined) {

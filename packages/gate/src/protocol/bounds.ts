@@ -3,7 +3,7 @@
  */
 
 /** Raised whenever a message changes; the two sides come from one installation and must be equal. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** A question with its resume context, escaped as badly as possible. */
 export const CHILD_FRAME_BYTES_MAX = 256 * 1024;
@@ -33,6 +33,8 @@ export const ALIASES_MAX = 64;
 export const ENTERED_MAX = 16;
 export const EVENTS_MAX = 100;
 
+/** Subjects that one process may run beside each other. */
+export const HOSTED_MAX = 256;
 /** Sensitive imports that a child may use. */
 export const IMPORTS_MAX = 64;
 /** Programs that one child has started and that still run. */

@@ -4,6 +4,7 @@
  * programs that the child started.
  * INVARIANT: no message of the child has a field for who it is: subject, user, organization and session are those
  * of the socket. A question may name a subject, which only narrows, and put made-up frames on top, which are bounded.
+ * Of a process that was opened for several subjects it says which of them act; others than those are refused.
  * Facts travel as text that only the private realm of the child reads.
  */
 import { FAULT_CODES } from "@sallyport/contract/plain";
@@ -14,6 +15,7 @@ import {
   CHILD_FRAME_BYTES_MAX,
   ENTERED_MAX,
   EVENTS_MAX,
+  HOSTED_MAX,
   IMPORTS_MAX,
   RESUME_CONTEXT_LENGTH_MAX,
   SERVICE_FRAME_BYTES_MAX,
@@ -30,6 +32,12 @@ const triple = { resourceType: word, operation: word, target };
 /** Frames that guarded code made up itself, from the outermost in. Contracts: such as its own chain has. */
 const entered = list(record({ subject, contracts: list(word, ENTERED_MAX) }), ENTERED_MAX);
 
+/**
+ * Subjects that the program of this process runs now, from the outermost in, on top of the socket's own frames: of those
+ * that the gate was opened for. Empty: nobody.
+ */
+const hosted = list(subject, ENTERED_MAX);
+
 /** A question in the child's own words. */
 const askWords = record({
   ...triple,
@@ -39,6 +47,7 @@ const askWords = record({
   aliases: optional(list(word, ALIASES_MAX)),
   twin: optional(record(triple)),
   named: optional(subject),
+  hosted: optional(hosted),
   entered: optional(entered),
   exists: optional(flag),
   /** A real operation. */
@@ -49,6 +58,7 @@ const askWords = record({
   fault: optional(record({ code: oneOf(FAULT_CODES), field: word, message: word })),
 });
 export type AskWords = ReturnType<typeof askWords>;
+export type HostedNames = AskWords["hosted"];
 
 const askOptions = {
   registerRequest: optional(flag),
@@ -67,13 +77,21 @@ export const INQUIRIES = ["facts", "state", "request"] as const;
 const event = record({ kind: oneOf(["allowed", "violation"]), words: askWords, count: optional(whole) });
 export type ChildEvent = ReturnType<typeof event>;
 
+const contexts = { live: text(SERVICE_FRAME_BYTES_MAX), fenced: text(SERVICE_FRAME_BYTES_MAX) };
+
 /** What a child holds, as the private realm takes it. */
 const facts = {
   /** JSON text of a list of changes, and how many they are. */
   changes: text(SERVICE_FRAME_BYTES_MAX),
   count: whole,
   /** The context while the child is live, and once its lease has run out; JSON text. Absent: as before. */
-  context: optional(record({ live: text(SERVICE_FRAME_BYTES_MAX), fenced: text(SERVICE_FRAME_BYTES_MAX) })),
+  context: optional(
+    record({
+      ...contexts,
+      /** The same for each hosted subject alone on top; none where absent. */
+      hosted: optional(list(record({ subject, ...contexts }), HOSTED_MAX)),
+    }),
+  ),
 };
 
 /**
@@ -95,6 +113,7 @@ const CHILD_MESSAGES = {
   inquire: record({
     id: whole,
     about: oneOf(INQUIRIES),
+    hosted: optional(hosted),
     entered: optional(entered),
     requestId: optional(word),
     waitMs: optional(whole),
@@ -103,7 +122,7 @@ const CHILD_MESSAGES = {
   cancel: record({ id: whole }),
   event: record({ entries: list(event, EVENTS_MAX) }),
   /** Opens a branch: a gate of its own for a program that this child starts. The numbers rise. */
-  branch: record({ branch: whole }),
+  branch: record({ branch: whole, hosted: optional(hosted) }),
   /** A sensitive module was loaded. */
   imported: record({ name: word, evidence: optional(word) }),
   heartbeat: record({ beat: whole }),
@@ -121,6 +140,8 @@ const SERVICE_MESSAGES = {
     memory: oneOf(["allowlist", "nothing"]),
     /** Sensitive imports that this child may use; none where absent. */
     imports: optional(list(word, IMPORTS_MAX)),
+    /** Subjects that the program of this child may run, with their sensitive imports; none where absent. */
+    hosted: optional(list(record({ subject, imports: list(word, IMPORTS_MAX) }), HOSTED_MAX)),
     /** The child says where in the program its questions come from. */
     evidence: optional(flag),
   }),

@@ -11,6 +11,7 @@ import { type AnyFunction, failing } from "./call-drivers.ts";
 import { blanked, optionsOf } from "./call-plan.ts";
 import { openDeclared } from "./declared-place.ts";
 import { requireForeign } from "./descriptor-calls.ts";
+import { ownDescriptor } from "./descriptor-owner.ts";
 import { type FileHandle, handleOpener, isHandle } from "./file-handle.ts";
 import { nativeFs } from "./native-fs.ts";
 import { flagBits } from "./open-flags.ts";
@@ -213,11 +214,11 @@ export function openSyncCall(ground: Ground, original: AnyFunction): AnyFunction
     const flags = args[1];
     const isRead = flags === undefined || flags === "r" || flags === 0;
     const known = isRead ? openDeclared(ground, args[0]) : undefined;
-    if (known !== undefined) return known;
+    if (known !== undefined) return ownDescriptor(ground, known);
     const input = pathText(args[0]);
     if (input === undefined)
       return apply(original, undefined, withArgument(args, 0, notAPath(args[0], "open").argument));
-    return openNow(ground, openCall(input, args[1] ?? "r", args[2], "open"));
+    return ownDescriptor(ground, openNow(ground, openCall(input, args[1] ?? "r", args[2], "open")));
   };
 }
 
@@ -235,7 +236,7 @@ export function openCallbackCall(ground: Ground, original: AnyFunction): AnyFunc
     attempt(fail, () =>
       openLater(ground, openCall(input, own[1] ?? "r", own[2], "open"), descriptorOpener, (error, fd) => {
         if (error !== null) fail(error);
-        else callback(null, fd);
+        else callback(null, ownDescriptor(ground, fd));
       }),
     );
     return undefined;
@@ -253,6 +254,7 @@ export function openPromiseCall(ground: Ground, original: AnyFunction): AnyFunct
       }
       const call = openCall(input, args[1] ?? "r", args[2], "open");
       openLater(ground, call, handleOpener(ground), (error, handle) => {
+        if (error === null) ownDescriptor(ground, handleOpener(ground).fdOf(handle));
         if (error !== null) reject(error);
         else resolve(handle);
       });

@@ -9,14 +9,21 @@ import { apply, bare, beginsWith, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type AnyFunction, failing } from "./call-drivers.ts";
 import { isKept } from "../process/kept-descriptors.ts";
+import { requireOwner } from "./descriptor-owner.ts";
 import { placeAt } from "./place-of.ts";
 import { descriptorPath, isHeld } from "./held-places.ts";
 
 type Callback = (error: unknown) => void;
 
-/** Refused as a descriptor that does not exist, which for the program it does not. */
-export function requireForeign({ gateFd }: Ground, fd: unknown, syscall: string): void {
-  if (fd !== gateFd && !isHeld(fd) && !isKept(fd)) return;
+/**
+ * Refused as a descriptor that does not exist, which for the program it does not.
+ * @throws also where it is another subject's, and whoever acts may not use the file
+ */
+export function requireForeign(ground: Ground, fd: unknown, syscall: string): void {
+  if (fd !== ground.gateFd && !isHeld(fd) && !isKept(fd)) {
+    requireOwner(ground, fd, syscall);
+    return;
+  }
   const error = new Error(`EBADF: bad file descriptor, ${syscall}`);
   put(error, "code", "EBADF");
   put(error, "errno", -9);

@@ -14,7 +14,7 @@ import { releasing } from "../network/native-handles.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type Piece, bytesLength, fromLatin1, joined, ownBytes, part, plainLength } from "./own-bytes.ts";
 import type { RequestHead } from "./request-head.ts";
-import { takeNote } from "./request-note.ts";
+import { type RequestNote, noteWrittenTo, takeNote } from "./request-note.ts";
 import { checkedRequest, connecting, requestPart } from "./request-part.ts";
 import type { WireStep } from "./request-wire.ts";
 
@@ -189,10 +189,11 @@ function decideHead(
     return;
   }
   const { own, parts, target, opens } = request;
-  const note = takeNote(
-    ({ host, port, target: noted }) =>
-      host === connection.host && port === connection.port && noted === head.target,
-  );
+  const exact = noteWrittenTo(following.writing.socket);
+  const fits = ({ host, port, target: noted }: RequestNote): boolean =>
+    host === connection.host && port === connection.port && noted === head.target;
+  const known = exact !== undefined && fits(exact) ? exact : undefined;
+  const note = known === undefined ? takeNote(fits) : (takeNote((one) => one === known) ?? known);
   const passed = (): void => {
     if (target !== head.target) rewrite(following, at, end, head, target);
     following.at = end;
@@ -205,7 +206,9 @@ function decideHead(
     decided !== undefined &&
     own !== undefined &&
     decided.operation === own.operation &&
-    decided.url === own.url;
+    decided.url === own.url &&
+    // INVARIANT: of two requests with one URL the decision is for the one that it was asked for.
+    (known === undefined || decided.note === known);
   if (isDecided) ask(NOTHING, passed);
   else if (note === undefined) ask(parts, passed);
   else note.within(() => ask(parts, passed));

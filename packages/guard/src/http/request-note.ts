@@ -3,6 +3,7 @@
  * copy of undici by its diagnostics channel. A note decides nothing. It says which question is asked when a connection is
  * opened, in whose name, and in whose name a request on a shared connection is decided; what leaves is read from the bytes.
  * INVARIANT: a note that was made up opens nothing but a connection whose every request is decided.
+ * In a process that runs several subjects a note is found by its request, since two of them may ask for the same URL.
  */
 import diagnostics from "node:diagnostics_channel";
 import http from "node:http";
@@ -10,9 +11,10 @@ import https from "node:https";
 import { types } from "node:util";
 import { type Host, parseHost } from "@sallyport/contract";
 import { capturedUrl } from "@sallyport/gate";
-import { append, apply, bare, bindContext, freeze, getOwnPropertyDescriptor } from "../captured.ts";
+import { append, apply, bare, freeze, getOwnPropertyDescriptor } from "../captured.ts";
 import { portOf } from "../network/endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
+import { type Within, withinNow } from "../within-context.ts";
 import { operationOf, pathOf } from "./request-part.ts";
 
 export interface RequestNote {
@@ -24,7 +26,7 @@ export interface RequestNote {
   readonly isWebsocket: boolean;
   readonly sinceMs: number;
   /** Runs work in the asynchronous context of whoever asked for the request. */
-  readonly within: (work: () => void) => void;
+  readonly within: Within;
 }
 
 const NOTES_MAX = 512;
@@ -36,6 +38,54 @@ const { getHeader } = http.OutgoingMessage.prototype;
 interface Link {
   readonly note: RequestNote;
   next: Link | undefined;
+}
+
+/* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
+const { get, set } = WeakMap.prototype;
+/* oxlint-enable typescript/unbound-method */
+let isExact = false;
+/** Notes by their request, and the request of undici that is written to a socket now. */
+const byRequest = new WeakMap<object, RequestNote>();
+const sending = new WeakMap<object, object>();
+/** Of the request that a connection is opened for at this moment. */
+let opening: RequestNote | undefined;
+
+/** From here on requests of several subjects are told apart. */
+export function noteExactly(): void {
+  if (isExact) return;
+  isExact = true;
+  diagnostics.subscribe("undici:client:sendHeaders", (message) => {
+    quietlyNoted(() => {
+      const { request, socket } = message as { readonly request: object; readonly socket: object };
+      apply(set, sending, [socket, request]);
+    });
+  });
+  replaceExport(
+    http.Agent.prototype,
+    "createSocket",
+    (original) =>
+      function createSocket(this: unknown, ...args: unknown[]) {
+        const before = opening;
+        opening = noteOf(args[0]);
+        try {
+          return apply(original, this, args);
+        } finally {
+          opening = before;
+        }
+      },
+  );
+}
+
+function noteOf(request: unknown): RequestNote | undefined {
+  if (typeof request !== "object" || request === null) return undefined;
+  return apply(get, byRequest, [request]) as RequestNote | undefined;
+}
+
+/** The note of the request whose head is written to the socket now, where it can be told. */
+export function noteWrittenTo(socket: object): RequestNote | undefined {
+  if (!isExact) return undefined;
+  const message: unknown = getOwnPropertyDescriptor(socket, "_httpMessage")?.value;
+  return noteOf(message) ?? noteOf(apply(get, sending, [socket]));
 }
 
 /** Oldest first. */
@@ -97,7 +147,7 @@ function noteAgentRequest(request: NotedRequest, { host, port, socketPath }: Not
   const hasBody = has("content-length") || has("transfer-encoding");
   const isWebsocket = apply(getHeader, request, ["upgrade"]) === "websocket";
   const { method, path } = request;
-  keepNote(host, port, bare({ method, target: path, hasBody, isWebsocket }));
+  keepNote(host, port, bare({ method, target: path, hasBody, isWebsocket }), request);
 }
 
 type Options = Readonly<Record<string, unknown>>;
@@ -154,13 +204,15 @@ interface UndiciRequest {
   readonly upgrade: unknown;
 }
 
-function noteUndici({ origin, method, path, body, upgrade }: UndiciRequest): void {
+function noteUndici(request: UndiciRequest): void {
+  const { origin, method, path, body, upgrade } = request;
   const href = capturedUrl(String(origin));
   if (href === undefined) return;
   const url = new URL(href);
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port;
   const hasBody = body !== null && body !== undefined;
-  keepNote(url.hostname, port, bare({ method, target: path, hasBody, isWebsocket: upgrade === "websocket" }));
+  const isWebsocket = upgrade === "websocket";
+  keepNote(url.hostname, port, bare({ method, target: path, hasBody, isWebsocket }), request);
 }
 
 interface Noted {
@@ -170,7 +222,9 @@ interface Noted {
   readonly isWebsocket: boolean;
 }
 
-function keepNote(host: unknown, port: unknown, { method, target, hasBody, isWebsocket }: Noted): void {
+/** @param request whose note it is, where the client has shown it */
+function keepNote(host: unknown, port: unknown, noted: Noted, request?: object): void {
+  const { method, target, hasBody, isWebsocket } = noted;
   const parsed = typeof host === "string" ? parseHost(host, capturedUrl) : undefined;
   const number = portOf(port);
   if (parsed === undefined || number === undefined) return;
@@ -179,6 +233,7 @@ function keepNote(host: unknown, port: unknown, { method, target, hasBody, isWeb
   const sinceMs = now();
   const within = withinNow();
   const note = bare({ host: parsed, port: number, operation, target, isWebsocket, sinceMs, within });
+  if (isExact && request !== undefined) apply(set, byRequest, [request, note]);
   dropOld(sinceMs);
   const link: Link = bare({ note: freeze(note), next: undefined });
   if (newest === undefined) oldest = link;
@@ -198,23 +253,17 @@ function dropOld(nowMs: number): void {
   newest = undefined;
 }
 
-/** WHY: foreign code may find the bound function and call it; it does only what the guard has left for it. */
-function withinNow(): (work: () => void) => void {
-  let left: (() => void) | undefined;
-  const bound = bindContext(() => {
-    const work = left;
-    left = undefined;
-    work?.();
-  });
-  return (work) => {
-    left = work;
-    bound();
-    left = undefined;
-  };
+/** The note of the request that a connection is opened for, else the oldest that fits; it is then used up. */
+export function takeNote(fits: (note: RequestNote) => boolean): RequestNote | undefined {
+  const exact = opening;
+  if (exact !== undefined && fits(exact)) {
+    taken((note) => note === exact);
+    return exact;
+  }
+  return taken(fits);
 }
 
-/** The oldest note that fits, which is then used up. */
-export function takeNote(fits: (note: RequestNote) => boolean): RequestNote | undefined {
+function taken(fits: (note: RequestNote) => boolean): RequestNote | undefined {
   let before: Link | undefined;
   for (let link = oldest; link !== undefined; link = link.next) {
     if (fits(link.note)) {

@@ -8,7 +8,18 @@
 import Module from "node:module";
 import { SENSITIVE_IMPORTS } from "@sallyport/contract";
 import { type CallFacts, refusedError } from "../blocked-call.ts";
-import { apply, bare, freeze, getOwnPropertyDescriptor, hasOwn, ownKeys, put, quietly } from "../captured.ts";
+import {
+  append,
+  apply,
+  bare,
+  freeze,
+  getOwnPropertyDescriptor,
+  hasOwn,
+  ownKeys,
+  put,
+  quietly,
+} from "../captured.ts";
+import type { Actor } from "../acting.ts";
 import type { Ground, Imports } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 
@@ -29,10 +40,33 @@ const NAMES: Readonly<Record<string, string>> = Object.freeze(
   ),
 );
 
-export function openImports(listed: readonly string[], told: (listed: string) => void): Imports {
+/** @param listed by the process; a subject that it runs has of these what its own manifest lists */
+export function openImports(
+  listed: readonly string[],
+  actor: () => Pick<Actor, "imports">,
+  told: (listed: string) => void,
+): Imports {
   const allowed = bare(Object.fromEntries(listed.map((name) => [name, true])));
-  const allows = (name: string): boolean => hasOwn(allowed, name) && !hasOwn(NEVER, name);
-  return freeze(bare({ listed, allows, note: told }));
+  const allows = (name: string): boolean =>
+    hasOwn(allowed, name) && !hasOwn(NEVER, name) && hasListed(actor().imports, name);
+  return freeze(
+    bare({
+      get listed() {
+        const own: string[] = [];
+        for (let index = 0; index < listed.length; index++)
+          if (allows(listed[index] as string)) append(own, listed[index] as string);
+        return own;
+      },
+      allows,
+      note: told,
+    }),
+  );
+}
+
+function hasListed(imports: Actor["imports"], name: string): boolean {
+  if (imports === undefined) return true;
+  for (let index = 0; index < imports.length; index++) if (imports[index] === name) return true;
+  return false;
 }
 
 /** Refused, listed or not. */
@@ -56,6 +90,15 @@ export function refuseImport(imports: Imports, specifier: unknown): void {
   throw refusedError(`importing \`${specifier}\` is refused: ${why(listed)}`, importing(specifier));
 }
 
+/**
+ * For the functions of a listed module: whoever calls one must have it listed too, however it came by the function.
+ * @throws ExternalAccessError
+ */
+export function requireListed(imports: Imports, listed: string): void {
+  if (!imports.allows(listed))
+    throw refusedError(`\`${listed}\` is refused: ${why(listed)}`, importing(listed));
+}
+
 function why(listed: string): string {
   const never: unknown = getOwnPropertyDescriptor(NEVER, listed)?.value;
   if (typeof never === "string") return `${never}; run it under the OS sandbox, without the guard`;
@@ -72,7 +115,7 @@ const NOT_LOADED = new Set(["sqlite", "ffi"]);
 /** What Node keeps for `globalThis.module` where a program stands on the command line. */
 const STAND_IN = freeze(bare({}));
 
-export function installImports({ imports }: Pick<Ground, "imports">): void {
+export function installImports({ imports, hatchway }: Pick<Ground, "imports" | "hatchway">): void {
   // WHY: all of them are loaded before the first is changed, since they take functions from each other.
   const modules = quietly(sensitiveModules);
   for (const { exports, name, listed } of modules) refuseExports(imports, exports, name, listed);
@@ -97,6 +140,8 @@ export function installImports({ imports }: Pick<Ground, "imports">): void {
     "getBuiltinModule",
     (original) =>
       function getBuiltinModule(...args: unknown[]) {
+        const own = hatchway(args[0]);
+        if (own !== undefined) return own.exports;
         refuseImport(imports, args[0]);
         return apply(original, process, args);
       },

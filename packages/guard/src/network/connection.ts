@@ -22,6 +22,8 @@ export type Passage = "opening" | "requests" | "streams" | "covered" | "raw";
 export interface Decided {
   readonly operation: "receive" | "send";
   readonly url: string;
+  /** The note that it was decided for; absent where there was none. */
+  readonly note?: object | undefined;
 }
 
 export interface Connection {

@@ -30,6 +30,7 @@ import {
   endpointPart,
   ownOptions,
 } from "./endpoint.ts";
+import { ownSocket } from "./socket-owner.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
@@ -97,6 +98,7 @@ function open(ground: Ground, opening: Opening): void {
   const { socket, endpoint, family } = opening;
   const hold = holder;
   holder = undefined;
+  ownSocket(ground, socket, () => endpointPart(endpoint, undefined));
   if (endpoint.kind === "unix") {
     decide(
       ground,
@@ -155,13 +157,14 @@ function openForRequest(
   ground: Ground,
   opening: Opening,
   connection: Connection,
-  { operation, within }: RequestNote,
+  note: RequestNote,
   url: string,
 ): void {
+  const { operation, within } = note;
   const { endpoint, family } = opening;
   const { host } = connection;
   const part = (address: Host | undefined) => requestPart(operation, url, bare({ host, address }));
-  connection.decided = freeze(bare({ operation, url }));
+  connection.decided = freeze(bare({ operation, url, note }));
   within(() => decide(ground, opening, connection, bare({ endpoint, family, part })));
 }
 

@@ -9,6 +9,7 @@ import { type AccessPart, type Twin, dependencyPart, executePart } from "../acce
 import { type CallFacts, refusedError } from "../blocked-call.ts";
 import { append, bare, freeze, slice, workingFolder } from "../captured.ts";
 import type { Ground } from "../ground.ts";
+import { requireListed } from "../imports/sensitive-import.ts";
 import { GATE_FD_VARIABLE, GUARD_VARIABLE } from "../preload-facts.ts";
 import { childPairs, valueOf } from "./child-environment.ts";
 import { withGate } from "./child-stdio.ts";
@@ -41,6 +42,7 @@ export interface ChildLaunch {
 
 /** @throws ExternalAccessError where it may not be executed */
 export function launchOf(ground: Ground, words: ChildWords): ChildLaunch {
+  requireListed(ground.imports, "child_process");
   const { file, args, syscall } = words;
   const pairs = childPairs(words.pairs);
   const cwd = startFolder(words.cwd);

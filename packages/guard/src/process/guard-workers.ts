@@ -9,6 +9,7 @@ import { pathText } from "@sallyport/gate";
 import { invalidError, refusedError } from "../blocked-call.ts";
 import { append, bare, beginsWith, defineProperty, freeze, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
+import { requireListed } from "../imports/sensitive-import.ts";
 import { refusing } from "../refused/refused-exports.ts";
 import { replaceExport } from "../replace-export.ts";
 import { isScrubbed } from "./child-environment.ts";
@@ -75,6 +76,7 @@ function planned(ground: Ground, args: readonly unknown[]) {
   const env = environmentOf(given["env"]);
   put(options, "env", env);
   const file = fileOf(args[0], isText);
+  requireListed(ground.imports, "worker_threads");
   const port = ground.openBranchPort();
   if (port === undefined)
     throw refusedError(

@@ -3,7 +3,8 @@
  * frames that were made up in this child are sent; who the child is, the other end of the socket knows.
  */
 import type { AccessAsking, Ask, CallerContext } from "@sallyport/contract";
-import { type AskWords, type GateClient, gateBounds } from "@sallyport/gate";
+import type { GateClient } from "@sallyport/gate";
+import { type AskWords, gateBounds } from "@sallyport/gate/targets";
 
 const TEXT_MAX = gateBounds.TEXT_LENGTH_MAX;
 
@@ -13,8 +14,10 @@ export interface Liveness {
   unref(): void;
 }
 
+export type AskedGate = Pick<GateClient, "check" | "require" | "decided" | "state">;
+
 /** @param own how many frames of a caller are those that the host entered: they are never sent */
-export function gatePolicy(client: GateClient, liveness: Liveness, own: number): AccessAsking {
+export function gatePolicy(client: AskedGate, liveness: Liveness, own: number): AccessAsking {
   let open = 0;
   const awaited = async <T>(answer: Promise<T>): Promise<T> => {
     if (++open === 1) liveness.ref();

@@ -14,7 +14,7 @@ import {
   ok,
   parseSubject,
 } from "@sallyport/contract";
-import type { RawQuestion } from "@sallyport/gate";
+import type { RawQuestion } from "@sallyport/gate/targets";
 import { type Words, isFault, ownWords } from "./own-words.ts";
 
 export interface ReadInput {

@@ -3,7 +3,7 @@
  * says about identity is nothing; the caller comes from the ground.
  */
 import type { Access, Ask, ExternalAccessCheck, Fault, RequestedForm } from "@sallyport/contract";
-import { type RawQuestion, normalizeAccess } from "@sallyport/gate";
+import { type RawQuestion, normalizeAccess } from "@sallyport/gate/targets";
 import { ownField } from "../registry/host-input.ts";
 import type { ReadInput } from "./access-input.ts";
 import type { SdkGround } from "./sdk-ground.ts";

@@ -16,7 +16,7 @@ import type {
   UrlParser,
 } from "@sallyport/contract";
 import type { ContextFacts } from "@sallyport/context";
-import type { NameCache, Resolver } from "@sallyport/gate";
+import type { NameCache, Resolver } from "@sallyport/gate/targets";
 
 /** How targets are read and reached. */
 export interface TargetPorts {

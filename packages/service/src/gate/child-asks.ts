@@ -25,6 +25,7 @@ import {
   resumeOf,
 } from "./child-words.ts";
 import type { GateNode } from "./gate-node.ts";
+import type { HostedFrames, HostedNames } from "./hosted-frames.ts";
 
 type Channel = Pick<GateChannel<ChildMessage, ServiceMessage>, "send" | "pause" | "resume" | "close">;
 type Asked = Extract<ChildMessage, { readonly kind: "ask" | "inquire" | "cancel" | "event" }>;
@@ -34,7 +35,7 @@ const WAIT_MS_MAX = 86_400_000;
 
 export class ChildAsks {
   readonly #node: GateNode;
-  readonly #caller: CallerContext;
+  readonly #hosted: HostedFrames;
   readonly #channel: Channel;
   readonly #enforcer: Enforcer;
   readonly #waits = new Map<number, AbortController>();
@@ -44,9 +45,9 @@ export class ChildAsks {
   /** Events that were not recorded because there were too many. */
   dropped = 0;
 
-  constructor(node: GateNode, caller: CallerContext, channel: Channel, enforcer: Enforcer) {
+  constructor(node: GateNode, hosted: HostedFrames, channel: Channel, enforcer: Enforcer) {
     this.#node = node;
-    this.#caller = caller;
+    this.#hosted = hosted;
     this.#channel = channel;
     this.#enforcer = enforcer;
   }
@@ -96,19 +97,25 @@ export class ChildAsks {
   }
 
   /** INVARIANT: only what is the child's own: its caller is that of the socket. */
-  async #told({ about, entered, requestId = "" }: InquireMessage, wait: Wait): Promise<unknown> {
+  async #told({ about, hosted, entered, requestId = "" }: InquireMessage, wait: Wait): Promise<unknown> {
     const { service } = this.#node;
+    const own = this.#inquiring(hosted);
     switch (about) {
       case "facts":
-        return callerFactsWire.format(callerFacts(this.#caller));
+        return callerFactsWire.format(callerFacts(own));
       case "state": {
-        const caller = enteredCaller(this.#caller, entered);
+        const caller = enteredCaller(own, entered);
         const state = "code" in caller ? undefined : await service.state(caller);
         return stateAnswerWire.format({ state: state ?? null });
       }
       case "request":
-        return waitAnswerWire.format(await service.wait(this.#caller, requestId, wait));
+        return waitAnswerWire.format(await service.wait(own, requestId, wait));
     }
+  }
+
+  #inquiring(hosted: HostedNames): CallerContext {
+    const { caller, refused } = this.#hosted.standing(hosted);
+    return refused === undefined ? caller : { ...caller, frames: [] };
   }
 
   async #answer(message: AskMessage): Promise<void> {
@@ -153,9 +160,9 @@ export class ChildAsks {
   /** INVARIANT: what a child reports is decided again, and recorded as its own, attested by what enforces it. */
   async #record(entries: Extract<ChildMessage, { readonly kind: "event" }>["entries"]): Promise<void> {
     const { service } = this.#node;
-    const subject = this.#caller.frames.at(-1)?.subject;
     this.#begin();
     for (const { kind, words, count: times } of entries) {
+      const subject = this.#hosted.standing(words.hosted).caller.frames.at(-1)?.subject;
       if (this.#isClosed || subject === undefined || !this.#node.mayReport(subject)) {
         this.dropped += 1;
         continue;
@@ -167,9 +174,12 @@ export class ChildAsks {
   }
 
   #asked(words: AskWords, rest: Pick<Ask, "registerRequest" | "wait">): ChildAsk {
-    const { mode } = this.#node.contextOf(this.#caller);
-    const caller = enforcedCaller(this.#caller, this.#enforcer, mode);
-    return childAsk(caller, words, this.#node.parseUrl, { ...rest, enforcer: this.#enforcer });
+    const { caller: own, refused } = this.#hosted.standing(words.hosted);
+    const { mode } = this.#node.contextOf(own);
+    const caller = enforcedCaller(own, this.#enforcer, mode);
+    // WHY: a subject that may not act here is on no chain, and to name it says so.
+    const asked = refused === undefined ? words : { ...words, named: refused };
+    return childAsk(caller, asked, this.#node.parseUrl, { ...rest, enforcer: this.#enforcer });
   }
 
   #begin(): void {

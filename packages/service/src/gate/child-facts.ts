@@ -1,11 +1,11 @@
 /**
- * The facts that one child holds: contracts of its chain, built-in denies, rules for everybody and for its subjects,
+ * The facts that one child holds: contracts of its chain and of the subjects that it may run, built-in denies, rules for everybody and for its subjects,
  * its subjects' denials, and approvals that are permanent or of its own session. Not the world.
  * INVARIANT: a limited approval never travels; the child has to ask.
  */
 import { type Subject, sameSubject } from "@sallyport/contract";
 import { gateBounds as bounds } from "@sallyport/gate";
-import type { BuiltinDeny, Change, Context, Contract } from "@sallyport/policy";
+import type { BuiltinDeny, Change, Context, Contract, Frame } from "@sallyport/policy";
 import type { StoreReader } from "@sallyport/store";
 import { type CallerContext, sessionOf } from "../caller-context.ts";
 import { approvalFact, denialFact, ruleFact } from "../policy-rows.ts";
@@ -34,12 +34,15 @@ const RANKS: readonly (readonly Change["kind"][])[] = [
 
 export class ChildFacts {
   readonly #caller: CallerContext;
+  readonly #frames: readonly Frame[];
   readonly #subjects: readonly Subject[];
   #sent: Held = new Map();
 
-  constructor(caller: CallerContext) {
+  /** @param hosted frames of subjects that the child's program may run */
+  constructor(caller: CallerContext, hosted: readonly Frame[] = []) {
     this.#caller = caller;
-    this.#subjects = distinct(caller.frames.map(({ subject }) => subject));
+    this.#frames = [...caller.frames, ...hosted];
+    this.#subjects = distinct(this.#frames.map(({ subject }) => subject));
   }
 
   /** What changed since what was accepted last; all of it the first time. One moment of the store. */
@@ -68,7 +71,7 @@ export class ChildFacts {
     const denials = await tx.denials.listForSubjects(this.#subjects);
     const audience = { subjects: this.#subjects, session };
     const rules = (await tx.rules.list()).filter((rule) => concernsRule(rule, audience));
-    const contracts = distinctTexts(this.#caller.frames.flatMap((frame) => frame.contracts))
+    const contracts = distinctTexts(this.#frames.flatMap((frame) => frame.contracts))
       .map((id) => node.contract(id))
       .filter((contract) => contract !== undefined);
     const unlimited = approvals.filter((row) => row.expiresAtMs === null && row.maxUses === null);

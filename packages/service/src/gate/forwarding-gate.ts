@@ -57,10 +57,11 @@ export class ForwardingGate {
   attachChild(
     socket: Duplex,
     caller: CallerContext,
-    { imports }: Pick<ChildOptions, "imports"> = {},
+    { imports, hosted }: Pick<ChildOptions, "imports" | "hosted"> = {},
   ): GateSession {
     const session = new GateSession(this.#node, socket, caller, {
       imports,
+      hosted,
       onClosed: () => this.#sessions.delete(session),
     });
     if (this.#isClosed) session.close();

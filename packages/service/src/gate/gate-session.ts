@@ -21,9 +21,10 @@ import type { CallerContext } from "../caller-context.ts";
 import { ChildAsks } from "./child-asks.ts";
 import { ChildBranches } from "./child-branches.ts";
 import type { Enforcer } from "./child-words.ts";
-import { ChildFacts, type News, contextTexts, partsOf } from "./child-facts.ts";
+import { ChildFacts, type News, partsOf } from "./child-facts.ts";
 import type { Child } from "./children.ts";
 import type { AskedOfChild, GateNode } from "./gate-node.ts";
+import { type ChildContexts, HostedFrames, type HostedSubject } from "./hosted-frames.ts";
 import { isProtocolViolation, recordProtocolViolation } from "./protocol-violation.ts";
 
 export interface ChildOptions {
@@ -31,6 +32,8 @@ export interface ChildOptions {
   readonly enforcer?: Enforcer | undefined;
   /** Sensitive imports that the child may use. None unless said: they do not travel to children of children. */
   readonly imports?: readonly string[] | undefined;
+  /** Subjects that the child's program may run in its own process. None unless said, and none for children of children. */
+  readonly hosted?: readonly HostedSubject[] | undefined;
   /** Hears of everything that the child and its own children ask, report and load, with where it came from. */
   readonly onAsked?: ((asked: AskedOfChild) => void) | undefined;
   /** For the host's own log: why the connection ended. Must not throw. */
@@ -43,6 +46,7 @@ export class GateSession implements Child {
   readonly #node: GateNode;
   readonly #caller: CallerContext;
   readonly #options: ChildOptions;
+  readonly #hosted: HostedFrames;
   readonly #channel: GateChannel<ChildMessage, ServiceMessage>;
   readonly #asks: ChildAsks;
   readonly #branches: ChildBranches;
@@ -68,7 +72,8 @@ export class GateSession implements Child {
     // INVARIANT: a child asks with a credential of guarded code, and never decides.
     this.#caller = Object.freeze({ ...caller, credential: "runtime" as const });
     this.#options = options;
-    this.#facts = new ChildFacts(this.#caller);
+    this.#hosted = new HostedFrames(this.#caller, options.hosted ?? []);
+    this.#facts = new ChildFacts(this.#caller, this.#hosted.frames);
     this.#channel = new GateChannel({
       socket,
       timers: node.timers,
@@ -80,8 +85,8 @@ export class GateSession implements Child {
       onClosed: (fault, by) => this.#closed(fault, by),
       onGone: () => this.#gone(),
     });
-    this.#asks = new ChildAsks(node, this.#caller, this.#channel, options.enforcer ?? "guard");
-    this.#branches = new ChildBranches(node, this.#caller, this.#channel, options.onAsked);
+    this.#asks = new ChildAsks(node, this.#hosted, this.#channel, options.enforcer ?? "guard");
+    this.#branches = new ChildBranches(node, this.#hosted, this.#channel, options.onAsked);
     this.#stopGreeting = node.timers.after(bounds.HELLO_MS, () =>
       this.#channel.close(new GateFault("no_hello")),
     );
@@ -129,7 +134,7 @@ export class GateSession implements Child {
     news.accept();
     // WHY: the mode comes from the node's view, which may be behind what was just read.
     const revision = Math.max(this.#held, Math.min(read, this.#node.revision));
-    const context = contextTexts(this.#node.contextOf(this.#caller));
+    const context = this.#hosted.contexts((caller) => this.#node.contextOf(caller));
     const isSame = context.live === this.#contextText;
     this.#contextText = context.live;
     this.#held = revision;
@@ -142,11 +147,7 @@ export class GateSession implements Child {
     void this.#send(news.changes, revision, isSame ? undefined : context);
   }
 
-  async #send(
-    changes: readonly Change[],
-    revision: number,
-    context: ReturnType<typeof contextTexts> | undefined,
-  ): Promise<void> {
+  async #send(changes: readonly Change[], revision: number, context?: ChildContexts): Promise<void> {
     const isFirst = this.#state === "loading";
     const parts = partsOf(changes);
     for (const [index, part] of parts.entries()) {
@@ -228,6 +229,7 @@ export class GateSession implements Child {
       // WHY: whoever learns from a child hears of everything, and before it is done.
       memory: evidence ? "nothing" : memory,
       ...(imports.length === 0 ? {} : { imports }),
+      ...this.#hosted.terms(),
       ...(evidence ? { evidence } : {}),
     });
     this.#node.refresh();

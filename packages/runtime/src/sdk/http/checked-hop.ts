@@ -4,7 +4,7 @@
  * INVARIANT: what is dialled is the normalized URL at the address that was checked.
  */
 import { ExternalAccessError, type Host, isIpLiteral } from "@sallyport/contract";
-import { resolveNames } from "@sallyport/gate";
+import { resolveNames } from "@sallyport/gate/targets";
 import { throwBlocked } from "../access-result.ts";
 import { type Normalized, askEnforced, normalized } from "../ask-access.ts";
 import type { SdkGround } from "../sdk-ground.ts";
