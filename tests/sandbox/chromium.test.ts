@@ -54,10 +54,8 @@ function browse(decider: TestDecider, ...flags: readonly string[]) {
   const folder = dirname(program);
   const own = workshop.make(`profile-${round++}`);
   const { port } = server.address() as AddressInfo;
-  const words = [
-    ...["--headless", "--disable-gpu", "--disable-dev-shm-usage", ...flags],
-    ...[`--user-data-dir=${own}/profile`, `http://page.test:${port}/page`],
-  ];
+  const usual = ["--headless", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${own}/profile`];
+  const words = [...usual, ...flags, `http://page.test:${port}/page`];
   const script = `LD_LIBRARY_PATH=${folder}/lib exec ${program} ${words.join(" ")}`;
   return workshop.start("/bin/sh", ["-c", script], {
     egress: workshop.egress(decider),

@@ -77,11 +77,14 @@ static int rename_parts(const struct launch *launch, const struct trapped_call *
   unsigned gains = OPERATION_READ | OPERATION_EXECUTE;
   need(parts, OPERATION_DELETE, from);
   need(parts, to->exists ? OPERATION_MODIFY : OPERATION_CREATE, to);
+  /* WHY: a folder brings along what is in it, also where it takes the place of another one. */
+  if (S_ISDIR(from->facts.st_mode)) need(parts, OPERATION_CREATE, to);
   need_gained(launch, gains, from, to, parts);
   if ((call->flags & RENAME_EXCHANGE) == 0) return 0;
   if (!to->exists) return ENOENT;
   need(parts, OPERATION_DELETE, to);
   need(parts, OPERATION_MODIFY, from);
+  if (S_ISDIR(to->facts.st_mode)) need(parts, OPERATION_CREATE, from);
   need_gained(launch, gains, to, from, parts);
   return 0;
 }

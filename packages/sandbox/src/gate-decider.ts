@@ -3,9 +3,14 @@
  * who asks. Waits for a person where the host says that one can be asked.
  */
 import { basename, dirname } from "node:path";
-import { type ExternalAccessCheck, parseSystemDependencyTarget } from "@sallyport/contract";
+import {
+  type ExpandedRule,
+  type ExternalAccessCheck,
+  parseSystemDependencyTarget,
+} from "@sallyport/contract";
 import type { AskWords, GateClient } from "@sallyport/gate";
 import type { Decide, Recorder } from "./broker.ts";
+import { isWithin } from "./profile/covered-path.ts";
 import { PROGRAM_FOLDERS } from "./profile/system-place.ts";
 import type { TrappedCall, TrappedPart } from "./trapped-call.ts";
 import { Turns } from "./turns.ts";
@@ -16,6 +21,8 @@ const RECORDS_MAX = 256;
 export interface GateDeciderOptions {
   /** How long a call may wait for a person now; `undefined`: it does not wait. */
   readonly waitMs: () => number | undefined;
+  /** Deny and ask rules as they are now: a folder that is moved may carry something to or from their places. */
+  readonly withheld?: (() => readonly ExpandedRule[]) | undefined;
   /** A person is asked about a part, and the call waits. */
   readonly onWaiting?: ((part: TrappedPart) => void) | undefined;
   /** A part of a call was refused. */
@@ -24,11 +31,12 @@ export interface GateDeciderOptions {
 
 type Gate = Pick<GateClient, "check" | "foresee" | "reportViolation">;
 
-export function gateDecider(gate: Gate, { waitMs, onWaiting, onBlocked }: GateDeciderOptions): Decide {
+export function gateDecider(gate: Gate, options: GateDeciderOptions): Decide {
+  const { waitMs, withheld = () => [], onWaiting, onBlocked } = options;
   const waits = (call: TrappedCall, part: TrappedPart): boolean =>
     waitMs() !== undefined && gate.foresee(partWords(call, part), true).verdict.requiresApproval;
   return async (call, signal) => {
-    const needed = neededParts(gate, call);
+    const needed = [...neededParts(gate, call), ...carriedParts(call, withheld())];
     for (const part of needed) if (onWaiting !== undefined && waits(call, part)) onWaiting(part);
     const checks = await Promise.all(
       needed.map((part) =>
@@ -47,6 +55,24 @@ function neededParts(gate: Gate, call: TrappedCall): readonly TrappedPart[] {
     return gate.foresee(words, false).verdict.allowed;
   });
   return [...call.parts, ...gained];
+}
+
+/** Calls that put a whole tree at a name, or take it away, in one step. */
+const CARRIERS: readonly string[] = ["rename", "renameat", "renameat2", "symlink", "symlinkat"];
+
+/**
+ * INVARIANT: what a rule keeps from being made or deleted is neither made nor deleted by moving a folder above it, nor by a
+ * link in place of one.
+ */
+function carriedParts(call: TrappedCall, withheld: readonly ExpandedRule[]): readonly TrappedPart[] {
+  if (!CARRIERS.includes(call.call)) return [];
+  return call.parts.flatMap(({ operation, target }) =>
+    withheld
+      .filter((rule) => rule.resourceType === "filesystem" && rule.operation === operation)
+      .map((rule) => (rule.target.endsWith("/") ? rule.target.slice(0, -1) : rule.target))
+      .filter((path) => path !== target && isWithin(path, target))
+      .map((path) => ({ operation, target: path, exists: operation === "delete" })),
+  );
 }
 
 /** For calls that were blocked without a question. */

@@ -175,6 +175,7 @@ class ConfinedRun {
         decide: standing.decide(
           gateDecider(gate, {
             ...asking,
+            withheld: () => this.#held.policy().withheld,
             onWaiting: ({ operation, target }) =>
               this.#tellWaiting({ resourceType: "filesystem", operation }, target),
           }),
