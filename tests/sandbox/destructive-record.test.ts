@@ -95,7 +95,7 @@ describe.each(["all", "writes"] as const)("in trap set `%s`", (trapSet) => {
 test("each way to destroy is on record as what it is; what only reads, makes or fills a device is not", async () => {
   const folder = declared(6);
   gated.shop.make(`declared-${round - 1}/d`);
-  const script = `echo x > f0; rmdir d; mv f1 f2; chmod 600 f3; truncate -s 1 f4; echo x > new; mkdir made; cat f5 > /dev/null`;
+  const script = `echo x > f0; rmdir d; mv f1 f2; chmod 600 f3; truncate -cs 1 ${folder}/f4; echo x > new; mkdir made; cat f5 > /dev/null`;
   const { asked, unrecorded } = await run(folder, script);
   expect({ asked: asked.flatMap(({ parts }) => parts), unrecorded }).toEqual({ asked: [], unrecorded: [] });
   expect(await recorded(folder, "delete")).toEqual(["d", "f1"]);

@@ -27,6 +27,12 @@ bool destroys(const struct part *part) {
   return (part->operation & operations) != 0 && !S_ISCHR(part->place->facts.st_mode);
 }
 
+bool destroys_any(const struct parts *parts) {
+  for (size_t index = 0; index < parts->count; index++)
+    if (destroys(&parts->list[index])) return true;
+  return false;
+}
+
 static void need_if(struct parts *parts, unsigned operation, const struct place *place, const struct place *gained_at) {
   for (size_t index = 0; index < parts->count; index++)
     if (parts->list[index].operation == operation && parts->list[index].place == place) return;

@@ -26,6 +26,7 @@ int parts_of(const struct launch *launch, const struct trapped_call *call, const
 
 /* Whether something may be lost by it; a device has nothing to lose. */
 bool destroys(const struct part *part);
+bool destroys_any(const struct parts *parts);
 
 /* The word of an operation in messages. */
 const char *operation_word(unsigned operation);

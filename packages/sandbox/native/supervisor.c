@@ -155,33 +155,21 @@ static void release(struct waiting *seat) {
   *number = 0;
 }
 
-enum noting { NOTED, WAITS_FOR_RECORD, CANNOT_BE_NOTED };
-
-/* INVARIANT: what destroys leaves this process before it is done. */
-static enum noting note(struct waiting *seat) {
-  bool is_noted = false;
-  for (size_t index = 0; index < seat->parts.count; index++) is_noted |= destroys(&seat->parts.list[index]);
-  if (!is_noted) return NOTED;
-  bool waits = ++desk.noted % NOTED_MAX == 0 && !is_full() && is_utf8(seat->call.first.text);
-  unsigned long number = waits ? take_seat(seat) : 0;
-  if (!tell_parts(waits ? "ask" : "granted", number, &seat->call, &seat->parts, desk.granting)) return CANNOT_BE_NOTED;
-  return waits ? WAITS_FOR_RECORD : NOTED;
-}
-
 static void judge(struct waiting *seat) {
   struct trapped_call *call = &seat->call;
   int failed = parts_of(desk.granting, call, &seat->first, &seat->second, &seat->parts);
+  bool is_given = failed == 0 && is_granted(&seat->parts), is_noted = is_given && destroys_any(&seat->parts);
+  bool waits = is_noted && ++desk.noted % NOTED_MAX == 0 && !is_full() && is_utf8(call->first.text);
   if (failed != 0) {
     respond(call->id, -failed, 0);
   } else if (!is_alive(call->id)) {
     /* INVARIANT: what was read belongs to this call; a number of a process that ended may be another's by now. */
-  } else if (is_granted(&seat->parts)) {
-    enum noting noted = note(seat);
-    if (noted == WAITS_FOR_RECORD) return;
-    if (noted == CANNOT_BE_NOTED) respond(call->id, -EACCES, 0);
+  } else if (is_given && !waits) {
+    /* INVARIANT: what destroys leaves this process before it is done. */
+    if (is_noted && !tell_parts("granted", 0, call, &seat->parts, desk.granting)) respond(call->id, -EACCES, 0);
     else if (may_continue(call, &seat->parts)) respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     else act(call, &seat->first, &seat->second);
-  } else if (is_full() || !can_be_asked(call, &seat->first)) {
+  } else if (!waits && (is_full() || !can_be_asked(call, &seat->first))) {
     refuse(call, &seat->parts);
   } else {
     if (tell_parts("ask", take_seat(seat), call, &seat->parts, desk.granting)) return;
