@@ -58,7 +58,7 @@ enum parts_list { PARTS_ASKED, PARTS_GAINED, PARTS_GRANTED, PARTS_LISTS };
 
 static bool belongs(const struct part *part, enum parts_list list, const struct launch *launch) {
   bool is_granted = granted(launch, part->place->real, part->operation) != 0;
-  if (list == PARTS_GRANTED) return is_granted && destroys(part);
+  if (list == PARTS_GRANTED) return is_granted && (part->operation & OPERATIONS_DESTRUCTIVE) != 0;
   return !is_granted && (part->gained_at != NULL) == (list == PARTS_GAINED);
 }
 

@@ -8,34 +8,14 @@
 #include <stdio.h>
 
 const char *operation_word(unsigned operation) {
-  switch (operation) {
-    case OPERATION_READ:
-      return "read";
-    case OPERATION_CREATE:
-      return "create";
-    case OPERATION_MODIFY:
-      return "modify";
-    case OPERATION_DELETE:
-      return "delete";
-    default:
-      return "execute";
-  }
-}
-
-bool destroys(const struct part *part) {
-  unsigned operations = OPERATION_MODIFY | OPERATION_DELETE | OPERATION_EXECUTE;
-  return (part->operation & operations) != 0 && !S_ISCHR(part->place->facts.st_mode);
-}
-
-bool destroys_any(const struct parts *parts) {
-  for (size_t index = 0; index < parts->count; index++)
-    if (destroys(&parts->list[index])) return true;
-  return false;
+  static const char *const WORDS[] = {"read", "create", "modify", "delete", "execute"};
+  return WORDS[__builtin_ctz(operation)];
 }
 
 static void need_if(struct parts *parts, unsigned operation, const struct place *place, const struct place *gained_at) {
   for (size_t index = 0; index < parts->count; index++)
     if (parts->list[index].operation == operation && parts->list[index].place == place) return;
+  parts->destroys |= (operation & OPERATIONS_DESTRUCTIVE) != 0 && !S_ISCHR(place->facts.st_mode);
   if (parts->count < PARTS_MAX) parts->list[parts->count++] = (struct part){operation, place, gained_at};
 }
 
@@ -108,6 +88,7 @@ static int link_parts(const struct launch *launch, const struct place *from, con
 int parts_of(const struct launch *launch, const struct trapped_call *call, const struct place *first,
              const struct place *second, struct parts *parts) {
   parts->count = 0;
+  parts->destroys = false;
   switch (call->kind) {
     case CALL_OPEN:
       return open_parts(call, first, parts);

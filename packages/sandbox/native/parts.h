@@ -18,15 +18,13 @@ struct part {
 struct parts {
   struct part list[PARTS_MAX];
   size_t count;
+  /* Something may be lost by it; a device has nothing to lose. */
+  bool destroys;
 };
 
 /* 0, or the error that the call gets whatever is allowed. */
 int parts_of(const struct launch *launch, const struct trapped_call *call, const struct place *first,
              const struct place *second, struct parts *parts);
-
-/* Whether something may be lost by it; a device has nothing to lose. */
-bool destroys(const struct part *part);
-bool destroys_any(const struct parts *parts);
 
 /* The word of an operation in messages. */
 const char *operation_word(unsigned operation);

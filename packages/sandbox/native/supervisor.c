@@ -13,7 +13,6 @@
 
 /* One seat more than may wait: what is granted is served however many questions are open. */
 enum { WAITING_MAX = 128, SEATS = WAITING_MAX + 1 };
-
 /* Of so many granted calls that destroy, one waits until all before it are on record: what the broker holds is bounded. */
 enum { NOTED_MAX = 512 };
 
@@ -158,7 +157,7 @@ static void release(struct waiting *seat) {
 static void judge(struct waiting *seat) {
   struct trapped_call *call = &seat->call;
   int failed = parts_of(desk.granting, call, &seat->first, &seat->second, &seat->parts);
-  bool is_given = failed == 0 && is_granted(&seat->parts), is_noted = is_given && destroys_any(&seat->parts);
+  bool is_given = failed == 0 && is_granted(&seat->parts), is_noted = is_given && seat->parts.destroys;
   bool waits = is_noted && ++desk.noted % NOTED_MAX == 0 && !is_full() && is_utf8(call->first.text);
   if (failed != 0) {
     respond(call->id, -failed, 0);
