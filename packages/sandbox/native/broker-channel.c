@@ -47,11 +47,12 @@ void tell_failed(const char *step, int error) {
 void tell_cancelled(unsigned long id) { send_words("{\"kind\":\"cancel\",\"id\":%lu}\n", id); }
 
 /* As Node's own channel passes descriptors; it answers each with an acknowledgement. */
-void tell_caught(bool is_streams, int fd) {
-  static const char STREAMS[] = "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":{\"kind\":\"streams\"}}\n";
-  static const char NAMES[] = "{\"cmd\":\"NODE_HANDLE\",\"type\":\"dgram.Native\",\"msg\":{\"kind\":\"names\"}}\n";
-  int sent = is_streams ? send_with(channel, STREAMS, sizeof STREAMS - 1, fd) : send_with(channel, NAMES, sizeof NAMES - 1, fd);
-  if (sent != 0) _exit(125);
+void tell_caught(int word, int fd) {
+  const char *kind = word == WORD_STREAMS ? "streams" : word == WORD_NAMES ? "names" : "datagrams";
+  char line[128];
+  int length = snprintf(line, sizeof line, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"kind\":\"%s\"}}\n",
+                        word == WORD_STREAMS ? "net.Server" : "dgram.Native", kind);
+  if (send_with(channel, line, (size_t)length, fd) != 0) _exit(125);
 }
 
 enum parts_list { PARTS_ASKED, PARTS_GAINED, PARTS_GRANTED, PARTS_LISTS };

@@ -18,8 +18,8 @@ void tell_failed(const char *step, int error);
 bool tell_parts(const char *word, unsigned long id, const struct trapped_call *call, const struct parts *parts,
                 const struct launch *launch);
 void tell_cancelled(unsigned long id);
-/* Hands over a socket that catches: connections, or questions for names. */
-void tell_caught(bool is_streams, int fd);
+/* Hands over a socket that catches: connections, questions for names, or datagrams; by the word it came with. */
+void tell_caught(int word, int fd);
 
 /* Reads what has come and hands every answer on. `false`: the broker is gone, or said what is no answer. */
 bool hear_broker(void (*take)(struct answer answer));

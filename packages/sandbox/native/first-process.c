@@ -138,6 +138,7 @@ _Noreturn void run_first_process(const struct launch *launch, const struct ways 
   if (step != NULL) fail(control, step);
   hand_over(control, WORD_STREAMS, catchers.streams);
   hand_over(control, WORD_NAMES, catchers.names);
+  hand_over(control, WORD_DATAGRAMS, catchers.datagrams);
   /* INVARIANT: were the launcher gone before it could take this process with it, this would not be taken. */
   hand_over(control, WORD_STRAIGHT, roots.straight);
   hand_over(control, WORD_VIEW, roots.view);

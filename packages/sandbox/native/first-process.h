@@ -9,7 +9,7 @@
 
 #include "launch-description.h"
 
-enum word { WORD_VIEW = 'v', WORD_STRAIGHT = 'r', WORD_SIGNAL = 's', WORD_END = 'x', WORD_FAILED = 'e', WORD_LISTENER = 'l', WORD_STREAMS = 't', WORD_NAMES = 'n' };
+enum word { WORD_VIEW = 'v', WORD_STRAIGHT = 'r', WORD_SIGNAL = 's', WORD_END = 'x', WORD_FAILED = 'e', WORD_LISTENER = 'l', WORD_STREAMS = 't', WORD_NAMES = 'n', WORD_DATAGRAMS = 'd' };
 
 struct notice {
   int32_t word;

@@ -101,7 +101,7 @@ static struct roots take_roots(int control) {
     if (notice.word == WORD_FAILED || fd < 0) fail(notice.step, notice.number);
     if (notice.word == WORD_VIEW) roots.view = fd;
     else if (notice.word == WORD_STRAIGHT) roots.straight = fd;
-    else tell_caught(notice.word == WORD_STREAMS, fd), close(fd);
+    else tell_caught(notice.word, fd), close(fd);
   }
   return roots;
 }

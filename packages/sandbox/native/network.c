@@ -84,12 +84,13 @@ static int catch_at(int type, uint16_t port) {
 }
 
 const char *build_network(const struct launch *launch, struct catchers *catchers) {
-  *catchers = (struct catchers){.streams = -1, .names = -1};
+  *catchers = (struct catchers){.streams = -1, .names = -1, .datagrams = -1};
   if (raise_loopback() != 0) return "loopback";
   for (size_t index = 0; index < launch->word_count; index++)
     if (tell_kernel(&launch->words[index]) != 0) return "network_rules";
   if (launch->catch_port == 0) return NULL;
   catchers->streams = catch_at(SOCK_STREAM, launch->catch_port);
   catchers->names = catch_at(SOCK_DGRAM, NAME_PORT);
-  return catchers->streams < 0 || catchers->names < 0 ? "network_sockets" : NULL;
+  catchers->datagrams = catch_at(SOCK_DGRAM, launch->catch_port);
+  return catchers->streams < 0 || catchers->names < 0 || catchers->datagrams < 0 ? "network_sockets" : NULL;
 }

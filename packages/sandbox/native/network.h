@@ -1,6 +1,6 @@
 /*
- * The network of the sandbox: only a loopback device, whose rules the host has prepared as netlink messages, and two
- * sockets that catch what the program dials and the names it asks for. They are handed to the gateway; the sandbox
+ * The network of the sandbox: only a loopback device, whose rules the host has prepared as netlink messages, and
+ * sockets that catch what the program dials, the names it asks for, and datagrams. They are handed to the gateway; the sandbox
  * keeps neither. Trusts the host for what the messages mean.
  */
 #ifndef SALLYPORT_NETWORK_H
@@ -11,9 +11,10 @@
 struct catchers {
   int streams;
   int names;
+  int datagrams;
 };
 
-/* From inside. NULL, or the step that failed, with errno. Without a gateway both are -1. */
+/* From inside. NULL, or the step that failed, with errno. Without a gateway all are -1. */
 const char *build_network(const struct launch *launch, struct catchers *catchers);
 
 #endif

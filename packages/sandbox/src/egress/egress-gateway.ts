@@ -10,6 +10,7 @@ import { type Host, isIpLiteral, parseHost, parseNetworkTarget, whatwgUrl } from
 import { Admissions, type Resolve } from "./admission.ts";
 import { type CertificateAuthority, openAuthority } from "./certificate-authority.ts";
 import { type ClientHello, readClientHello } from "./client-hello.ts";
+import { recordDatagrams } from "./datagram-record.ts";
 import { type DialOptions, Dialer } from "./dial.ts";
 import { firstBytes, reset } from "./first-bytes.ts";
 import { HttpExchanges } from "./http-exchanges.ts";
@@ -96,6 +97,13 @@ export class EgressGateway {
     const service = serveDatagrams(handle, this.#names);
     if (this.#isClosed) service.close();
     else this.#servers.push(service);
+  }
+
+  /** The socket that catches the first datagram to each destination. */
+  catchDatagrams(handle: unknown): void {
+    const record = recordDatagrams(handle, this.#names, this.#decider);
+    if (this.#isClosed) record.close();
+    else this.#servers.push(record);
   }
 
   /** Something was approved, denied, revoked or lost: what is no longer allowed is cut off. */

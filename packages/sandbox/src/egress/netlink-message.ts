@@ -1,6 +1,7 @@
 /**
  * What the kernel is told about the network of a sandbox, as netlink messages: every address is a local one, and every
- * TCP connection that leaves loopback lands at one port, where the gateway catches it. Pure; the launcher sends it.
+ * TCP connection that leaves loopback lands at one port, where the gateway catches it. Of datagrams only the first to each
+ * destination lands there, to be put on record; the rest is refused by the kernel. Pure; the launcher sends it.
  */
 export interface KernelWords {
   /** Of netlink: routes or packet rules. */
@@ -21,13 +22,20 @@ const NETLINK_NETFILTER = 12;
 const REQUEST = 0x01;
 const ACKNOWLEDGE = 0x04;
 const CREATE = 0x400;
+/** Without it rules stand in reverse order. */
+const APPEND = 0x800;
 const NESTED = 0x8000;
 
 const FAMILY_INET = 2;
 const FAMILY_INET6 = 10;
 const LOOPBACK_INDEX = 1;
 const PROTOCOL_TCP = 6;
+const PROTOCOL_UDP = 17;
+const NAME_PORT = 53;
 const LOOPBACK_V4 = 127;
+/** Where a destination is held, as the kernel numbers its registers: address, then port. */
+const KEY_REGISTER = 8;
+const DESTINATIONS_MAX = 4096;
 const LOOPBACK_V6 = Buffer.from([...Array.from({ length: 15 }, () => 0), 1]);
 
 export function captureWords({ catchPort, forwardedPorts }: CaptureRules): readonly KernelWords[] {
@@ -54,35 +62,90 @@ function packetRules(catchPort: number, forwardedPorts: readonly number[]): Buff
   const hook = nested(4, attribute(1, big(beforeRouting)), attribute(2, big(priority)));
   const chain = [table, attribute(3, name("capture")), hook, attribute(7, name("filter"))];
   const rules = [
-    [...isFamily(FAMILY_INET), ...isAddress(FAMILY_INET, "not")],
-    [...isFamily(FAMILY_INET6), ...isAddress(FAMILY_INET6, "not")],
+    [...isFamily(FAMILY_INET, PROTOCOL_TCP), ...isAddress(FAMILY_INET, "not"), ...toPort(catchPort)],
+    [...isFamily(FAMILY_INET6, PROTOCOL_TCP), ...isAddress(FAMILY_INET6, "not"), ...toPort(catchPort)],
     ...forwardedPorts.flatMap((port) =>
       [FAMILY_INET, FAMILY_INET6].map((family) => [
-        ...isFamily(family),
+        ...isFamily(family, PROTOCOL_TCP),
         ...isAddress(family, "is"),
-        ...isPort(port),
+        ...isPort("is", port),
+        ...toPort(catchPort),
       ]),
     ),
+    ...[FAMILY_INET, FAMILY_INET6].flatMap((family) => datagramRules(family, catchPort)),
   ];
   return Buffer.concat([
     batchMark(0x10),
     packetMessage(newTable, table),
     packetMessage(newChain, ...chain),
-    ...rules.map((tests) =>
-      packetMessage(newRule, table, attribute(2, name("capture")), nested(4, ...tests, ...toPort(catchPort))),
+    ...[FAMILY_INET, FAMILY_INET6].map((family) => destinationSet(family, table)),
+    ...rules.map((expressions) =>
+      packetMessage(newRule, table, attribute(2, name("capture")), nested(4, ...expressions)),
     ),
     batchMark(0x11),
   ]);
 }
 
-/** TCP of one family. */
-function isFamily(family: number): readonly Buffer[] {
+/** Destinations of datagrams that were caught once. */
+function destinationSet(family: number, table: Buffer): Buffer {
+  const newSet = 9;
+  const [filledByRules, keyType] = [0x20, 0];
+  return packetMessage(
+    newSet,
+    table,
+    attribute(2, name(setName(family))),
+    attribute(3, big(filledByRules)),
+    attribute(4, big(keyType)),
+    attribute(5, big(addressBytes(family) + 4)),
+    nested(9, attribute(1, big(DESTINATIONS_MAX))),
+    attribute(10, big(family)),
+  );
+}
+
+function setName(family: number): string {
+  return family === FAMILY_INET ? "seen4" : "seen6";
+}
+
+function addressBytes(family: number): number {
+  return family === FAMILY_INET ? 4 : 16;
+}
+
+/** A destination that was seen is left to the kernel, which knows no such port; one that was not is caught and seen. */
+function datagramRules(family: number, catchPort: number): readonly (readonly Buffer[])[] {
+  const portRegister = KEY_REGISTER + addressBytes(family) / 4;
+  const set = [attribute(1, name(setName(family)))];
+  const [target, source] = family === FAMILY_INET ? [16, 12] : [24, 8];
+  const tests = [
+    ...isFamily(family, PROTOCOL_UDP),
+    ...isAddress(family, "not"),
+    ...isPort("not", NAME_PORT),
+    // WHY: answers to questions for names come from there, and go to the program.
+    ...isSourcePort("not", NAME_PORT),
+    load(1, target, addressBytes(family), KEY_REGISTER),
+    load(2, 2, 2, portRegister),
+  ];
+  const [isIn, adds, accepted] = [[...set, attribute(2, big(KEY_REGISTER))], 0, 1];
+  return [
+    [...tests, expression("lookup", ...isIn), verdict(accepted)],
+    [
+      ...tests,
+      expression("dynset", ...set, attribute(3, big(adds)), attribute(4, big(KEY_REGISTER))),
+      // WHY: the socket that catches it is told the source only, so the source says where it was to go.
+      store(1, source, addressBytes(family), KEY_REGISTER),
+      store(2, 0, 2, portRegister),
+      ...toPort(catchPort),
+    ],
+  ];
+}
+
+/** Packets of one family and protocol. */
+function isFamily(family: number, protocol: number): readonly Buffer[] {
   const [metaFamily, metaProtocol] = [15, 16];
   return [
     meta(metaFamily),
     compare("is", Buffer.from([family])),
     meta(metaProtocol),
-    compare("is", Buffer.from([PROTOCOL_TCP])),
+    compare("is", Buffer.from([protocol])),
   ];
 }
 
@@ -98,8 +161,12 @@ function isAddress(family: number, sense: "is" | "not"): readonly Buffer[] {
     : [load(1, 24, 16), compare(sense, LOOPBACK_V6)];
 }
 
-function isPort(port: number): readonly Buffer[] {
-  return [load(2, 2, 2), compare("is", bigShort(port))];
+function isPort(sense: "is" | "not", port: number): readonly Buffer[] {
+  return [load(2, 2, 2), compare(sense, bigShort(port))];
+}
+
+function isSourcePort(sense: "is" | "not", port: number): readonly Buffer[] {
+  return [load(2, 0, 2), compare(sense, bigShort(port))];
 }
 
 /** WHY not a redirection: this way the socket that catches still says where the program wanted to go. */
@@ -111,9 +178,20 @@ function toPort(port: number): readonly Buffer[] {
 }
 
 /** From a header (1: network, 2: transport) into a register. */
-function load(base: number, offset: number, length: number): Buffer {
-  const numbers = [1, base, offset, length];
+function load(base: number, offset: number, length: number, register = 1): Buffer {
+  const numbers = [register, base, offset, length];
   return expression("payload", ...numbers.map((value, index) => attribute(index + 1, big(value))));
+}
+
+/** From a register into a header. WHY no checksum: the packet has passed that check, and never leaves the machine. */
+function store(base: number, offset: number, length: number, register: number): Buffer {
+  const numbers = [base, offset, length, register];
+  return expression("payload", ...numbers.map((value, index) => attribute(index + 2, big(value))));
+}
+
+function verdict(code: number): Buffer {
+  const decided = nested(2, nested(2, attribute(1, big(code))));
+  return expression("immediate", attribute(1, big(0)), decided);
 }
 
 function compare(sense: "is" | "not", value: Buffer): Buffer {
@@ -132,7 +210,7 @@ function expression(kind: string, ...data: readonly Buffer[]): Buffer {
 function packetMessage(kind: number, ...attributes: readonly Buffer[]): Buffer {
   const subsystem = 10;
   const familyBoth = 1;
-  return message((subsystem << 8) | kind, CREATE, Buffer.from([familyBoth, 0, 0, 0]), ...attributes);
+  return message((subsystem << 8) | kind, CREATE | APPEND, Buffer.from([familyBoth, 0, 0, 0]), ...attributes);
 }
 
 /** Begin and end of what is taken as a whole. */

