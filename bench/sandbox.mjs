@@ -15,16 +15,18 @@ const FULL = Object.freeze({
   spawn: { rounds: 30, calls: 10 },
   open: { rounds: 10, opens: 50_000 },
   programs: { rounds: 15, files: 1800 },
+  egress: { rounds: 15, times: 1000, newTimes: 200 },
 });
 const QUICK = Object.freeze({
   spawn: { rounds: 6, calls: 5 },
   open: { rounds: 4, opens: 20_000 },
   programs: { rounds: 4, files: 600 },
+  egress: { rounds: 4, times: 300, newTimes: 60 },
 });
 const WIDTH = 34;
 
 /** @param {Findings} findings @param {readonly import("./harness/gates.mjs").Outcome[]} outcomes */
-function showFindings({ spawn, open, programs }, outcomes) {
+function showFindings({ spawn, open, programs, egress }, outcomes) {
   console.log(`\n${bold("start of `true`")}`);
   const bareMs = spawn.figures["bare"]?.bestMs ?? Number.NaN;
   for (const [name, { bestMs }] of Object.entries(spawn.figures))
@@ -43,8 +45,21 @@ function showFindings({ spawn, open, programs }, outcomes) {
         `${name.padEnd(WIDTH)}${time(bestMs * 1e6).padStart(10)}   ${(bestMs / beside).toFixed(2)}x bare`,
       );
   }
+  showEgress(egress);
   console.log(`\n${bold("gates")}`);
   for (const outcome of outcomes) console.log(gateLine(outcome));
+}
+
+/** @param {Findings["egress"]} egress */
+function showEgress(egress) {
+  console.log(`\n${bold("one request of 1 KiB, p50: direct, confined")}`);
+  for (const [name, { bare, confined }] of Object.entries(egress)) {
+    const times = `${(confined.p50Us / bare.p50Us).toFixed(2)}x`;
+    const cpu = dim(`CPU of the gateway ${time(confined.gatewayCpuUs * 1e3)}`);
+    console.log(
+      `${name.padEnd(WIDTH)}${time(bare.p50Us * 1e3).padStart(10)}${time(confined.p50Us * 1e3).padStart(12)}   ${times}   ${cpu}`,
+    );
+  }
 }
 
 await runBench({ name: "sandbox", full: FULL, quick: QUICK, runStage, judgeGates, showFindings });

@@ -7,6 +7,7 @@ import { judge } from "../harness/gates.mjs";
  * @property {import("./stages/spawn.mjs").Spawned} spawn
  * @property {import("./stages/open.mjs").Opened} open
  * @property {import("./stages/programs.mjs").Programs} programs
+ * @property {import("./stages/egress.mjs").Egress} egress
  */
 
 /** @typedef {import("../harness/gates.mjs").Gate<Findings>} SandboxGate */
@@ -20,6 +21,9 @@ function ratio({ figures }, kind, beside) {
   return one === undefined || other === undefined ? undefined : one.bestMs / other.bestMs;
 }
 
+/** @param {import("./stages/egress.mjs").Compared} compared */
+const added = ({ bare, confined }) => confined.p50Us / bare.p50Us;
+
 /** @type {readonly SandboxGate[]} */
 const GATES = Object.freeze([
   times("confined start, to `bwrap --unshare-all`", 0.5, "0.33x", ({ spawn }) =>
@@ -30,6 +34,18 @@ const GATES = Object.freeze([
   ),
   times("trapped open that is granted, to a bare open", 6, "4x", ({ open }) => open.all / open.bare),
   times("open that is not trapped, to a bare open", 2, "1.3x", ({ open }) => open.writes / open.bare),
+  times("request on keep-alive, each decided, p50, to direct", 2, "1.5x", ({ egress }) =>
+    added(egress.keepAliveReceive),
+  ),
+  times("request on keep-alive, TLS that passes, p50, to direct", 2, "1.5x", ({ egress }) =>
+    added(egress.keepAliveTlsPassed),
+  ),
+  times("request on a new connection, decided, p50, to direct", 2.5, "2x", ({ egress }) =>
+    added(egress.newReceive),
+  ),
+  times("request on a new connection, TLS that passes, p50, to direct", 2.5, "2x", ({ egress }) =>
+    added(egress.newTlsPassed),
+  ),
 ]);
 
 /** @param {Findings} findings @param {boolean} isQuick */

@@ -6,6 +6,7 @@ const STAGES = Object.freeze({
   spawn: () => import("./stages/spawn.mjs"),
   open: () => import("./stages/open.mjs"),
   programs: () => import("./stages/programs.mjs"),
+  egress: () => import("./stages/egress.mjs"),
 });
 
 /** @param {string} name @param {object} options @returns {Promise<never>} */

@@ -14,6 +14,8 @@ export type Admission =
       readonly address: string | undefined;
       readonly questions: readonly NetworkQuestion[];
       readonly expiresAtMs: number | undefined;
+      /** By what the subject declared alone, which no use uses up. */
+      readonly isDeclared: boolean;
     }
   | { readonly kind: "denied"; readonly question: NetworkQuestion; readonly ruling: NetworkRuling }
   | { readonly kind: "refused"; readonly question: NetworkQuestion; readonly refusal: Refusal };
@@ -78,16 +80,19 @@ export class Admissions {
     signal: AbortSignal,
   ): Promise<Admission> {
     let expiresAtMs: number | undefined;
+    let isDeclared = true;
     for (const question of questions) {
       const ruling = await this.#parts.decider.spend(question, signal);
       if (!ruling.allowed) return { kind: "denied", question, ruling };
       expiresAtMs = Math.min(expiresAtMs ?? Infinity, ruling.expiresAtMs ?? Infinity);
+      isDeclared &&= ruling.code === "allowed_sandbox";
     }
     return {
       kind: "admitted",
       address,
       questions,
       expiresAtMs: expiresAtMs === Infinity ? undefined : expiresAtMs,
+      isDeclared,
     };
   }
 

@@ -2,6 +2,7 @@
  * What a program is told when the gateway refuses: JSON that says who was refused what, why, and how to ask. Texts of
  * the program's own are data in it and escaped as JSON does.
  */
+import { STATUS_CODES } from "node:http";
 import {
   type NetworkDecider,
   type NetworkQuestion,
@@ -57,6 +58,21 @@ export function refusalOf(
     message: REFUSALS[refusal],
     how_to_ask: "this cannot be approved: change the request",
   });
+}
+
+/** The whole answer, as HTTP/1.1 has it. */
+export function answerText(
+  { status, body }: Denial,
+  { closes, hasBody }: { readonly closes: boolean; readonly hasBody: boolean },
+): string {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "Content-Type: application/json",
+    "X-Sallyport: denied",
+    `Connection: ${closes ? "close" : "keep-alive"}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${hasBody ? body : ""}`;
 }
 
 function denial(status: number, words: object): Denial {

@@ -3,7 +3,13 @@
  * verified against the roots of the host, always.
  */
 import { type Socket, connect } from "node:net";
-import { type TLSSocket, connect as connectTls, rootCertificates } from "node:tls";
+import {
+  type SecureContext,
+  type TLSSocket,
+  connect as connectTls,
+  createSecureContext,
+  rootCertificates,
+} from "node:tls";
 import { type Host, foldLocalHost, isIpLiteral, isLocalAddress } from "@sallyport/contract";
 import { firstBytes } from "./first-bytes.ts";
 
@@ -35,6 +41,7 @@ export class Dialer {
   readonly #proxy: URL | undefined;
   readonly #except: readonly string[];
   readonly #authorities: string[] | undefined;
+  #context: SecureContext | undefined;
 
   constructor({ upstreamProxy, authorities }: DialOptions) {
     this.#proxy = upstreamProxy === undefined ? undefined : new URL(upstreamProxy.url);
@@ -70,9 +77,16 @@ export class Dialer {
         ? { host: host.startsWith("[") ? host.slice(1, -1) : host }
         : { servername: host, host }),
       ALPNProtocols: ["http/1.1"],
-      ...(this.#authorities === undefined ? {} : { ca: this.#authorities }),
+      secureContext: this.#trusted(),
     });
     return connected(secured, "secureConnect");
+  }
+
+  /** WHY kept: reading all roots takes longer than a handshake. */
+  #trusted(): SecureContext {
+    return (this.#context ??= createSecureContext(
+      this.#authorities === undefined ? {} : { ca: this.#authorities },
+    ));
   }
 }
 
@@ -117,4 +131,8 @@ async function throughProxy(proxy: URL, { host, port, address }: Destination): P
 
 function isAnswered(seen: Buffer): boolean {
   return seen.includes(HEAD_END) || seen.length > ANSWER_BYTES_MAX;
+}
+
+export function isUnverified(error: Error & { readonly code?: string }): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|ERR_TLS|ERR_SSL/.test(error.code ?? "");
 }

@@ -5,7 +5,7 @@
  */
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type TLSSocket, createServer as createTlsServer } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import { type Host, isIpLiteral, parseHost, parseNetworkTarget, whatwgUrl } from "@sallyport/contract";
 import { Admissions, type Resolve } from "./admission.ts";
 import { type CertificateAuthority, openAuthority } from "./certificate-authority.ts";
@@ -19,6 +19,7 @@ import type { NetworkDecider, NetworkQuestion, Refusal } from "./network-questio
 import { serveDatagrams, serveStream } from "./name-service.ts";
 import { type Endpoint, type RawParts, connectTo, passRaw } from "./raw-passage.ts";
 import { SOCKS_VERSION, greetSocks } from "./socks-greeting.ts";
+import { TlsEnds } from "./tls-ends.ts";
 import { SyntheticNames, isSynthetic } from "./synthetic-names.ts";
 
 export interface EgressOptions extends DialOptions {
@@ -39,7 +40,6 @@ const OPEN_SILENT_MS = 50;
 const SILENT_PORTS: readonly number[] = [80, 443, 8080, 8443];
 const CONNECTIONS_MAX = 4096;
 const REQUEST_START = /^[A-Z]{1,24}(?: |$)/;
-const PINNED_ALERT = /ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)/;
 const HTTP2_PREFACE = "PRI * HTTP/2.0";
 
 export class EgressGateway {
@@ -51,6 +51,7 @@ export class EgressGateway {
   readonly #live: LiveConnections;
   readonly #raw: RawParts;
   readonly #exchanges: HttpExchanges;
+  readonly #ends: TlsEnds;
   readonly #silentMs: number;
   readonly #streams = new Set<Duplex>();
   readonly #servers: { close(): unknown }[] = [];
@@ -68,6 +69,11 @@ export class EgressGateway {
     this.#unwatch = decider.watch?.(() => void this.recheck()) ?? (() => undefined);
     const raw = { decider, admissions: this.#admissions, dialer: this.#dialer, live: this.#live };
     this.#raw = raw;
+    this.#ends = new TlsEnds({
+      authority: this.authority,
+      onSecured: (secured, endpoint) => this.#follow(secured, () => this.#readSecured(secured, endpoint)),
+      onPinned: (endpoint) => this.#pinned(endpoint),
+    });
     this.#exchanges = new HttpExchanges({
       ...raw,
       onTunnel: (stream, authority) => this.#tunnel(stream, authority),
@@ -108,6 +114,7 @@ export class EgressGateway {
 
   /** Something was approved, denied, revoked or lost: what is no longer allowed is cut off. */
   recheck(): Promise<void> {
+    this.#exchanges.clear();
     return this.#live.recheck();
   }
 
@@ -214,7 +221,7 @@ export class EgressGateway {
     }
     // INVARIANT: a greeting that hides a name never passes untouched; where it is taken here, only the open name counts.
     if (isOpen && !hidesName) await this.#passRaw(stream, endpoint, "plain");
-    else this.#terminate(stream as Socket, endpoint, isOpen);
+    else this.#ends.serve(stream as Socket, endpoint);
   }
 
   #isNameOf(serverName: string | undefined, host: Host): boolean {
@@ -224,26 +231,8 @@ export class EgressGateway {
     return named !== undefined && isIpLiteral(host) && this.#admissions.aliasesOf(host).includes(named);
   }
 
-  #terminate(socket: Socket, endpoint: Endpoint, isOpen: boolean): void {
-    const { certificates, key } = this.authority.certify(endpoint.host);
-    const server = createTlsServer({
-      cert: certificates,
-      key,
-      minVersion: "TLSv1.2",
-      ALPNProtocols: ["h2", "http/1.1"],
-    });
-    // WHY in the event itself: what the program sends with its greeting must not arrive before its reader.
-    server.once("secureConnection", (secured) =>
-      this.#follow(secured, () => this.#readSecured(secured, endpoint, isOpen)),
-    );
-    server.once("tlsClientError", (error: Error & { readonly code?: string }) => {
-      if (PINNED_ALERT.test(error.code ?? "")) this.#pinned(endpoint);
-      socket.destroy();
-    });
-    server.emit("connection", socket);
-  }
-
-  async #readSecured(secured: TLSSocket, endpoint: Endpoint, isOpen: boolean): Promise<void> {
+  async #readSecured(secured: TLSSocket, endpoint: Endpoint): Promise<void> {
+    const isOpen = this.#decider.foresees(connectTo(endpoint));
     const passage = { ...endpoint, kind: "origin", isSecure: true, isOpen } as const;
     if (secured.alpnProtocol === "h2") {
       this.#exchanges.serve(secured, passage, 2);

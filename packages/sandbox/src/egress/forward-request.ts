@@ -57,23 +57,41 @@ export function upstreamRequest(
     : length === undefined
       ? ["Transfer-Encoding", "chunked"]
       : ["Content-Length", length];
-  const { host: name, port: wantedPort, scheme, path, query } = target;
-  const isSecure = scheme === "https" || scheme === "wss";
+  const { host: name, port: wantedPort } = target;
+  const isSecure = isSecureTarget(target);
   const words: AgentWords = { name, admitted: address, wantedPort, isSecure };
-  const start = scheme.length + "://".length;
-  const authority = target.text.slice(start, target.text.indexOf("/", start));
   const options: RequestOptions & AgentWords = {
     agent,
     host: address ?? name,
     port: wantedPort,
     method: from.method ?? "GET",
-    path: query === undefined ? path : `${path}?${query}`,
+    path: pathOf(target),
     // WHY `host` first: some servers look no further.
-    headers: ["Host", authority, ...kept(from.rawHeaders, ["host", "content-length"]), ...framing, ...added],
+    headers: [
+      "Host",
+      authorityOf(target),
+      ...kept(from.rawHeaders, ["host", "content-length"]),
+      ...framing,
+      ...added,
+    ],
     setHost: false,
     ...words,
   };
   return request(options);
+}
+
+/** Host and port, as a `Host` header has them. */
+export function authorityOf({ scheme, text }: UrlTarget): string {
+  const start = scheme.length + "://".length;
+  return text.slice(start, text.indexOf("/", start));
+}
+
+export function pathOf({ path, query }: UrlTarget): string {
+  return query === undefined ? path : `${path}?${query}`;
+}
+
+export function isSecureTarget({ scheme }: UrlTarget): boolean {
+  return scheme === "https" || scheme === "wss";
 }
 
 /** Writes the response for the program; `onOver` once, however it ended. */

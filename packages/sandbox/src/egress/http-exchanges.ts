@@ -5,15 +5,17 @@
 import { Agent, type IncomingMessage, type Server, ServerResponse, createServer } from "node:http";
 import { type Http2ServerRequest, type Http2ServerResponse, createServer as createHttp2 } from "node:http2";
 import type { Duplex } from "node:stream";
-import { endpointText } from "@sallyport/contract";
 import type { Admission, Admissions } from "./admission.ts";
-import { type Denial, denialOf, refusalOf } from "./denial-body.ts";
-import type { Dialer } from "./dial.ts";
+import { type Denial, answerText, denialOf, refusalOf } from "./denial-body.ts";
+import { type Dialer, isUnverified } from "./dial.ts";
 import { type AgentWords, answerWith, upstreamRequest } from "./forward-request.ts";
 import { type Judged, type Passage, type RequestHead, judgeRequest } from "./judge-request.ts";
 import type { LiveConnections } from "./live-connections.ts";
 import type { NetworkDecider, NetworkQuestion, Refusal } from "./network-question.ts";
 import { relayWebsocket } from "./relay-websocket.ts";
+import { askedFor, questionOf, whereTo } from "./request-question.ts";
+import { ServerConnections } from "./server-connections.ts";
+import { SimpleExchanges } from "./simple-exchanges.ts";
 
 export interface ExchangeParts {
   readonly decider: NetworkDecider;
@@ -34,10 +36,12 @@ const HEADERS_MS = 60_000;
 export class HttpExchanges {
   readonly #parts: ExchangeParts;
   readonly #server: Server;
+  readonly #servers: ServerConnections;
   readonly #passages = new WeakMap<object, { readonly passage: Passage; readonly agent: Agent }>();
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
+    this.#servers = new ServerConnections(parts.dialer);
     this.#server = createServer({ insecureHTTPParser: false, requireHostHeader: false, noDelay: true });
     this.#server.requestTimeout = 0;
     this.#server.headersTimeout = HEADERS_MS;
@@ -49,6 +53,20 @@ export class HttpExchanges {
 
   /** From now on the stream is read as HTTP. */
   serve(stream: Duplex, passage: Passage, version: 1 | 2 = 1): void {
+    if (version === 2) {
+      this.#serve(stream, passage, version);
+      return;
+    }
+    const { decider, admissions, live } = this.#parts;
+    const onOther = (): void => this.#serve(stream, passage, version);
+    new SimpleExchanges(
+      { decider, admissions, live, servers: this.#servers, onOther },
+      stream,
+      passage,
+    ).serve();
+  }
+
+  #serve(stream: Duplex, passage: Passage, version: 1 | 2): void {
     const agent = this.#agentFor();
     stream.once("close", () => agent.destroy());
     this.#passages.set(stream, { passage, agent });
@@ -61,7 +79,13 @@ export class HttpExchanges {
     server.emit("connection", stream);
   }
 
+  /** Something changed: connections to servers that nobody uses are not kept. */
+  clear(): void {
+    this.#servers.clear();
+  }
+
   close(): void {
+    this.#servers.close();
     this.#server.close();
     this.#server.closeAllConnections();
   }
@@ -85,7 +109,7 @@ export class HttpExchanges {
       this.#refuse(req, res, question, judged.refusal);
       return;
     }
-    const admission = await this.#admit(judged, question, passage, res);
+    const admission = await this.#admit(judged, passage, res);
     if (admission.kind !== "admitted") {
       if (admission.kind === "denied") answer(req, res, this.#denied(admission));
       else this.#refuse(req, res, admission.question, admission.refusal);
@@ -99,12 +123,13 @@ export class HttpExchanges {
     req: AnyRequest,
     res: AnyResponse,
     { target }: Fine,
-    { address, questions, expiresAtMs }: Admitted,
+    admission: Admitted,
     hasBody: boolean,
     agent: Agent,
   ): void {
+    const { address, questions } = admission;
     const upstream = upstreamRequest(req, { target, address, hasBody, agent });
-    const release = this.#parts.live.add(questions, expiresAtMs, () => {
+    const release = this.#parts.live.add(admission, () => {
       upstream.destroy();
       res.destroy();
       req.socket.destroy();
@@ -144,7 +169,7 @@ export class HttpExchanges {
       this.#refuse(req, res, question, judged.ok ? "ambiguous_request" : judged.refusal);
       return;
     }
-    const admission = await this.#admit(judged, question, known.passage, res);
+    const admission = await this.#admit(judged, known.passage, res);
     if (admission.kind === "denied") answer(req, res, this.#denied(admission));
     else if (admission.kind === "refused") this.#refuse(req, res, question, admission.refusal);
     else {
@@ -193,15 +218,10 @@ export class HttpExchanges {
     stream.end(rawAnswer(refusalOf(this.#parts.decider.subject, question, "ambiguous_request")));
   }
 
-  #admit(judged: Fine, question: NetworkQuestion, passage: Passage, res: AnyResponse): Promise<Admission> {
+  #admit(judged: Fine, passage: Passage, res: AnyResponse): Promise<Admission> {
     const gone = new AbortController();
     res.once("close", () => gone.abort());
-    const { host, port } = judged.target;
-    const isOpen = passage.kind === "origin" && passage.isOpen;
-    const asked: NetworkQuestion = isOpen
-      ? { operation: "connect", target: endpointText(host, port) }
-      : question;
-    return this.#parts.admissions.admit(host, [asked], gone.signal);
+    return this.#parts.admissions.admit(judged.target.host, [askedFor(passage, judged)], gone.signal);
   }
 
   #denied({ question, ruling }: Extract<Admission, { readonly kind: "denied" }>): Denial {
@@ -251,15 +271,6 @@ function headOf(req: AnyRequest, isWebsocket: boolean): RequestHead {
   return { method, path: url, rawHeaders, hasBody, isWebsocket };
 }
 
-function questionOf(passage: Passage, judged: Judged): NetworkQuestion {
-  if (judged.ok) return { operation: judged.operation, target: judged.target.text };
-  return { operation: "send", target: whereTo(passage) };
-}
-
-function whereTo(passage: Passage): string {
-  return passage.kind === "origin" ? endpointText(passage.host, passage.port) : "localhost";
-}
-
 function answer(req: AnyRequest, res: AnyResponse, { status, body }: Denial): void {
   if (res.headersSent || res.destroyed) return;
   const headers = { "content-type": "application/json", "x-sallyport": "denied" };
@@ -277,9 +288,5 @@ function answer(req: AnyRequest, res: AnyResponse, { status, body }: Denial): vo
 }
 
 function rawAnswer({ body }: Denial): string {
-  return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Sallyport: denied\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-}
-
-function isUnverified(error: Error & { readonly code?: string }): boolean {
-  return /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|ERR_TLS|ERR_SSL/.test(error.code ?? "");
+  return answerText({ status: 400, body }, { closes: true, hasBody: true });
 }

@@ -96,9 +96,13 @@ function isSameHost(one: Pick<UrlTarget, "host" | "port">, other: Pick<UrlTarget
 }
 
 export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
-  return rawHeaders.flatMap((text, index) =>
-    index % 2 === 0 && text.toLowerCase() === name ? [rawHeaders[index + 1] as string] : [],
-  );
+  const values: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const text = rawHeaders[index] as string;
+    if (text.length === name.length && text.toLowerCase() === name)
+      values.push(rawHeaders[index + 1] as string);
+  }
+  return values;
 }
 
 function refused(refusal: Refusal): Judged {

@@ -4,6 +4,14 @@
  */
 import type { NetworkDecider, NetworkQuestion, NetworkRuling } from "./network-question.ts";
 
+/** By what it is open. */
+export interface Grounds {
+  readonly questions: readonly NetworkQuestion[];
+  readonly expiresAtMs: number | undefined;
+  /** By what the subject declared alone, which no use uses up. */
+  readonly isDeclared: boolean;
+}
+
 interface Live {
   readonly questions: readonly NetworkQuestion[];
   readonly cut: () => void;
@@ -31,14 +39,15 @@ export class LiveConnections {
   }
 
   /** Returns what to call when it is over. */
-  add(questions: readonly NetworkQuestion[], expiresAtMs: number | undefined, cut: () => void): () => void {
+  add({ questions, expiresAtMs, isDeclared }: Grounds, cut: () => void): () => void {
     const live: Live = { questions, cut, isUsedUp: false };
     this.#live.add(live);
     if (expiresAtMs !== undefined) {
       const leftMs = Math.min(Math.max(expiresAtMs - Date.now(), 0), TIMER_MS_MAX);
       live.timer = setTimeout(() => this.#cut(live), leftMs).unref();
     }
-    if (!questions.every((question) => this.#decider.foresees(question))) void this.#noteUse(live);
+    const isKnown = isDeclared || questions.every((question) => this.#decider.foresees(question));
+    if (!isKnown) void this.#noteUse(live);
     return () => this.#forget(live);
   }
 

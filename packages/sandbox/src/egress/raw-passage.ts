@@ -48,13 +48,12 @@ export async function passRaw(parts: RawParts, passage: RawPassage): Promise<voi
     reset(stream);
     return;
   }
-  const { address, questions, expiresAtMs } = admission;
-  const server = await parts.dialer[level]({ ...endpoint, address });
+  const server = await parts.dialer[level]({ ...endpoint, address: admission.address });
   const cut = (): void => {
     stream.destroy();
     server.destroy();
   };
-  const release = parts.live.add(questions, expiresAtMs, cut);
+  const release = parts.live.add(admission, cut);
   const over = (): void => {
     release();
     cut();

@@ -28,7 +28,7 @@ export interface Websocket {
 
 export function relayWebsocket(socket: Websocket): void {
   const { upstream, res, stream, admission, decider, live } = socket;
-  const release = live.add(admission.questions, admission.expiresAtMs, () => {
+  const release = live.add(admission, () => {
     upstream.destroy();
     stream.destroy();
   });
@@ -89,7 +89,9 @@ async function watch(
       maySend = true;
       stream.once(
         "close",
-        live.add([question], ruling.expiresAtMs, () => stream.destroy()),
+        live.add({ questions: [question], expiresAtMs: ruling.expiresAtMs, isDeclared: false }, () =>
+          stream.destroy(),
+        ),
       );
     }
     if (!server.write(chunk)) await drained(server);
