@@ -27,7 +27,7 @@ const PENDING = expect.stringMatching(/^AccessPendingError ERR_ACCESS_DENIED app
 const BLOCKED = expect.stringMatching(/ERR_ACCESS_DENIED approval_timeout/) as unknown;
 const REFUSED = expect.stringMatching(/^ExternalAccessError ERR_ACCESS_DENIED denied_rule/) as unknown;
 
-it.each([20, 24] as const)("environment files and reports, on Node %i", async (line) => {
+it.each([20, 24] as const)("environment files, blobs and reports, on Node %i", async (line) => {
   const report = join(world.places.all, `report-${line}.json`);
   const found = await outcomes(
     world,
@@ -39,6 +39,9 @@ it.each([20, 24] as const)("environment files and reports, on Node %i", async (l
      report: () => process.report.writeReport(at.all + "/report-${line}.json", new Error("mine")),
      reportClosed: () => process.report.writeReport(at.secret + "/report.json"),
      reportAnywhere: () => process.report.writeReport(),
+     blob: async () => { const blob = await fs.openAsBlob(at.reads + "/.env", { type: "text/plain" }); return [blob.type, blob.size, (await blob.text()).slice(0, 5), await blob.slice(0, 3).text()].join(); },
+     blobMissing: () => fs.openAsBlob(at.reads + "/none"),
+     blobClosed: () => fs.openAsBlob(at.secret + "/.env"),
      heap: () => require("v8").writeHeapSnapshot(at.all + "/heap")`,
     { waitMs: 0, ...(line === 20 ? {} : { node: join(await obtainNode(line), "node") }) },
   );
@@ -51,6 +54,9 @@ it.each([20, 24] as const)("environment files and reports, on Node %i", async (l
     report,
     reportClosed: PENDING,
     reportAnywhere: REFUSED,
+    blob: "text/plain,42,ONE=1,ONE",
+    blobMissing: "Error ENOENT open",
+    blobClosed: BLOCKED,
     heap: REFUSED,
   });
   expect(JSON.parse(readFileSync(report, "utf8"))).toMatchObject({

@@ -161,10 +161,6 @@ function installSpecial(ground: Ground): void {
   replaceExport(promises, "watch", (original) => watchCall(ground, original));
   replaceExport(fs, "watchFile", (original) => watchFileCall(ground, original));
   replaceExport(fs, "unwatchFile", unwatchFileCall);
-  const { plan } = PATH_PLANS["stat"] as (typeof PATH_PLANS)[string];
-  const blob = (original: AnyFunction) => bare({ ground, original, plan, syscall: "open" });
-  replaceExport(fs, "openAsBlob", (original) => promiseCall(blob(original)));
-  replaceExport(fs, "openAsBlobSync", (original) => syncCall(blob(original)));
   replaceExport(fs, "globSync", (original) => globSyncCall(ground, original));
   replaceExport(fs, "glob", (original) => globCallbackCall(ground, original));
   replaceExport(promises, "glob", (original) => globPromiseCall(ground, original));

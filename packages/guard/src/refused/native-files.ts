@@ -1,21 +1,23 @@
 /**
- * Files that Node reads or writes by itself, past its own file functions: environment files and reports. They are done by
- * the guarded functions instead, with the same result, so that what is declared works and the rest is asked about.
+ * Files that Node reads or writes by itself, past its own file functions: environment files, blobs and reports. They are
+ * done by the guarded functions instead, so that what is declared works and the rest is asked about.
  * Must be installed behind those of `fs`, which it takes as they are then.
  */
 import fs from "node:fs";
 import process from "node:process";
 import { parseEnv } from "node:util";
-import { apply, hasOwn, ownKeys } from "../captured.ts";
+import { apply, bare, hasOwn, newPromise, ownKeys, settled } from "../captured.ts";
 import { replaceExport } from "../replace-export.ts";
 import { refusal } from "./refused-exports.ts";
 
 const { stringify } = JSON;
+const NativeBlob = Blob;
 const DEFAULT_FILE = ".env";
 
 export function installNativeFiles(): void {
   const { readFileSync, writeFileSync } = fs;
   const { env, report } = process;
+  installBlobs();
   replaceExport(
     process,
     "loadEnvFile",
@@ -38,6 +40,54 @@ export function installNativeFiles(): void {
     return file;
   };
   replaceExport(report, "writeReport", () => writeReport);
+}
+
+/**
+ * WHY read at once: Node opens the path again whenever the blob is read, and tells by size and fraction of a second alone
+ * whether it is still the same file; what was decided on can then be a link to another. With two arguments, since one
+ * alone is how Node 20 loads code.
+ */
+function installBlobs(): void {
+  const { readFileSync } = fs;
+  const { readFile } = fs.promises;
+  replaceExport(
+    fs,
+    "openAsBlob",
+    (original) =>
+      function openAsBlob(path: unknown, options: unknown): Promise<unknown> {
+        const type = typeOf(options);
+        if (typeof type !== "string") return apply(original, fs, ["", bare({ type })]) as Promise<unknown>;
+        return newPromise((resolve, reject) =>
+          settled(
+            apply(readFile, undefined, [path as string, undefined]),
+            (bytes) => resolve(blobOf(bytes, type)),
+            reject,
+          ),
+        );
+      },
+  );
+  replaceExport(
+    fs,
+    "openAsBlobSync",
+    (original) =>
+      function openAsBlobSync(path: unknown, options: unknown): unknown {
+        const type = typeOf(options);
+        if (typeof type !== "string" || typeof path === "number")
+          return apply(original, fs, ["", bare({ type })]);
+        return blobOf(apply(readFileSync, undefined, [path as string, undefined]), type);
+      },
+  );
+}
+
+function blobOf(bytes: unknown, type: string): Blob {
+  return new NativeBlob([bytes as Uint8Array<ArrayBuffer>], bare({ type }));
+}
+
+/** Read once; Node says what it thinks of one that is no text. */
+function typeOf(options: unknown): unknown {
+  if (typeof options !== "object" || options === null) return "";
+  const { type = "" } = options as { readonly type?: unknown };
+  return type;
 }
 
 /** What is in the environment already stays what it is. */
