@@ -46,9 +46,9 @@ export function openPrivateRealm(options: PrivateRealmOptions): PrivateRealm {
     constants.DONT_CONTEXTIFY,
     bare({ codeGeneration: bare({ strings: false, wasm: false }) }),
   );
-  const text = options.script ?? readRealmScript();
+  const source = options.script ?? readRealmScript();
   const cachedData = Object.hasOwn(options, "cachedData") ? options.cachedData : undefined;
-  const script = new Script(text, bare({ filename: "sallyport:realm", cachedData }) as vm.ScriptOptions);
+  const script = new Script(source, bare({ filename: "sallyport:realm", cachedData }));
   const boot = script.runInContext(context) as Boot;
   return hold(boot(capturedUrl, options.seed[0] | 0, options.seed[1] | 0));
 }

@@ -45,10 +45,11 @@ export class AllowlistHits {
     this.#tell = tell;
   }
 
-  /** A hit with all its words. What has more than a target and a written form is an entry of its own. */
+  /** A hit with all its words. What differs from an equal one in more than its written form is an entry of its own. */
   add(words: AskWords): void {
     const { resourceType, operation, target, requested = target } = words;
-    if (words.address === undefined && words.aliases === undefined && words.twin === undefined)
+    const equal = this.#targetsOf(words.hosted, resourceType, operation).get(target);
+    if (words.twin === undefined && (equal === undefined || isAlike(equal.words, words)))
       this.count(words.hosted, resourceType, operation, target, requested, words);
     else this.#tell([bare<ChildEvent>({ kind: "allowed", words })]);
   }
@@ -136,6 +137,16 @@ export class AllowlistHits {
     ]);
     unref(timer);
   }
+}
+
+/** Dialled at the same address, which had the same names. */
+function isAlike(one: AskWords, other: AskWords): boolean {
+  if (one.address !== other.address) return false;
+  const { aliases: names = [] } = one;
+  const { aliases: otherNames = [] } = other;
+  if (names.length !== otherNames.length) return false;
+  for (let index = 0; index < names.length; index++) if (names[index] !== otherNames[index]) return false;
+  return true;
 }
 
 /** WHY: what is absent must not be found on a polluted prototype. */

@@ -64,7 +64,7 @@ export function statsAt<T extends object>(
   for (let attempt = 0; attempt < 2; attempt++) {
     const held = recentlyHeldAt(path);
     if (held === undefined || !areNumbersOwn()) return undefined;
-    const stats = look(path) as (T & Partial<Held>) | undefined;
+    const stats: (T & Partial<Held>) | undefined = look(path);
     if (stats !== undefined && getPrototypeOf(stats) !== StatsPrototype) return undefined;
     if (stats !== undefined && stats.dev === held.dev && stats.ino === held.ino) return stats;
     letGo(path);
