@@ -39,19 +39,36 @@ function ended(child, name) {
 export const runBare = (command, args, cwd) =>
   ended(spawn(command, [...args], { cwd, stdio: "ignore", env: { ...process.env, ...home(cwd) } }), command);
 
+/** What a program says until it has ended well. @param {import("node:child_process").ChildProcess} child @returns {Promise<string>} */
+export async function said(child) {
+  let text = "";
+  child.stdout?.on("data", (chunk) => (text += String(chunk)));
+  await ended(child, child.spawnfile);
+  return text;
+}
+
 /**
- * Everything on: namespaces, Landlock, seccomp, and where `hasNetwork` the gateway with its sockets.
+ * Programs of the system, and everything in some folders.
+ * @param {import("@sallyport/sandbox").Sandbox} wall
  * @param {{ trapSet: TrapSet, folders: readonly string[], hasNetwork?: boolean }} options
  */
-export function confining({ trapSet, folders, hasNetwork = false }) {
+export function compiled(wall, { trapSet, folders, hasNetwork = false }) {
   /** @type {ExpandedRule[]} */
   const allow = [
     { resourceType: "filesystem", operation: "execute", target: "/usr/" },
     ...folders.flatMap((folder) => everything(`${folder}/`)),
   ];
-  const compiled = sandbox.compile({ allow, trapSet, network: hasNetwork ? "gateway" : "none" });
-  if (!compiled.ok) throw new Error(compiled.faults.map(({ message }) => message).join("; "));
-  const { confinement } = compiled;
+  const outcome = wall.compile({ allow, trapSet, network: hasNetwork ? "gateway" : "none" });
+  if (!outcome.ok) throw new Error(outcome.faults.map(({ message }) => message).join("; "));
+  return outcome.confinement;
+}
+
+/**
+ * Everything on: namespaces, Landlock, seccomp, and where `hasNetwork` the gateway with its sockets.
+ * @param {{ trapSet: TrapSet, folders: readonly string[], hasNetwork?: boolean }} options
+ */
+export function confining({ trapSet, folders, hasNetwork = false }) {
+  const confinement = compiled(sandbox, { trapSet, folders, hasNetwork });
   /** @type {import("@sallyport/sandbox").NetworkDecider} */
   const decider = {
     subject: { type: "tool", name: "bench" },
@@ -78,6 +95,31 @@ export function confining({ trapSet, folders, hasNetwork = false }) {
     );
     return ended(child, command);
   };
+}
+
+/**
+ * How many calls of a program stop at the supervisor and name something that is there: it waits until nothing is granted
+ * by itself any more, and then every one is a question.
+ * @param {{ trapSet: TrapSet, folders: readonly string[] }} options
+ * @param {readonly string[]} command @param {string} cwd
+ */
+export async function countStopped(options, command, cwd) {
+  let stopped = 0;
+  const { child, narrow } = sandbox.spawn("/bin/sh", ["-c", 'read -r _ && exec "$@"', "sh", ...command], {
+    confinement: compiled(sandbox, options),
+    decide: async () => {
+      stopped++;
+      return "allow";
+    },
+    cwd,
+    env: home(cwd),
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const end = ended(child, command.join(" "));
+  await narrow();
+  child.stdin?.end("go\n");
+  await end;
+  return stopped;
 }
 
 const refused = /** @type {import("@sallyport/sandbox").NetworkRuling} */ (

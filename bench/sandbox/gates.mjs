@@ -4,6 +4,7 @@ import { judge } from "../harness/gates.mjs";
 
 /**
  * @typedef {object} Findings
+ * @property {import("./stages/start.mjs").Started} start
  * @property {import("./stages/spawn.mjs").Spawned} spawn
  * @property {import("./stages/open.mjs").Opened} open
  * @property {import("./stages/programs.mjs").Programs} programs
@@ -26,7 +27,10 @@ const added = ({ bare, confined }) => confined.p50Us / bare.p50Us;
 
 /** @type {readonly SandboxGate[]} */
 const GATES = Object.freeze([
-  times("confined start, to `bwrap --unshare-all`", 0.5, "0.33x", ({ spawn }) =>
+  times("confined start, to `bwrap --unshare-all`", 0.5, "0.33x", ({ start: { figures } }) =>
+    figures["bwrap"] === undefined ? undefined : Number(figures["launcher"]) / figures["bwrap"],
+  ),
+  times("confined start by the library, to bwrap started by Node", 0.8, "0.5x", ({ spawn }) =>
     ratio(spawn, "confined", "bwrap"),
   ),
   times("confined start with the gateway, to sandbox-runtime", 0.5, "0.2x", ({ spawn }) =>

@@ -3,6 +3,7 @@
 import { serveStage, startStage } from "../harness/stage.mjs";
 
 const STAGES = Object.freeze({
+  start: () => import("./stages/start.mjs"),
   spawn: () => import("./stages/spawn.mjs"),
   open: () => import("./stages/open.mjs"),
   programs: () => import("./stages/programs.mjs"),

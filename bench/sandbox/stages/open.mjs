@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openSandbox } from "@sallyport/sandbox";
-import { workFolder } from "../confined.mjs";
+import { said, workFolder } from "../confined.mjs";
 
 /** @typedef {Record<"bare" | import("@sallyport/sandbox").TrapSet, number>} Opened nanoseconds of one open and close, the best batch */
 
@@ -41,18 +41,6 @@ export async function run({ rounds, opens }) {
   const best = new Map(kinds.map(({ name }) => [name, Number.POSITIVE_INFINITY]));
   for (let round = 0; round < rounds; round++)
     for (const { name, start } of kinds)
-      best.set(name, Math.min(best.get(name) ?? Number.NaN, await said(start())));
+      best.set(name, Math.min(best.get(name) ?? Number.NaN, Number(await said(start()))));
   return /** @type {Opened} */ (Object.fromEntries(best));
-}
-
-/** @param {import("node:child_process").ChildProcess} child @returns {Promise<number>} */
-function said(child) {
-  let text = "";
-  child.stdout?.on("data", (chunk) => (text += String(chunk)));
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) =>
-      code === 0 ? resolve(Number(text)) : reject(new Error(`it ended with ${code}`)),
-    );
-  });
 }

@@ -5,9 +5,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "../../../tools/setup.mjs";
 import { inTurns } from "../../service/sampling.mjs";
-import { confining, runBare, workFolder } from "../confined.mjs";
+import { confining, countStopped, runBare, workFolder } from "../confined.mjs";
 
-/** @typedef {Record<string, Record<string, import("../../service/sampling.mjs").Figure>>} Programs by program and kind */
+/**
+ * @typedef {object} Program
+ * @property {Record<string, import("../../service/sampling.mjs").Figure>} figures by kind
+ * @property {Record<string, number>} stopped how many of its calls stop, by trap set
+ */
+/** @typedef {Record<string, Program>} Programs by name */
 
 const TSC = join(root, "node_modules", "@typescript", `typescript-linux-${process.arch}`, "lib", "tsc");
 const TRAP_SETS = /** @type {const} */ (["none", "writes", "all"]);
@@ -36,11 +41,15 @@ export async function run({ rounds, files }) {
   for (const [name, [command = "", ...args]] of Object.entries(programs)) {
     /** @type {Record<string, () => unknown>} */
     const kinds = { bare: () => runBare(command, args, folder) };
+    /** @type {Record<string, number>} */
+    const stopped = {};
     for (const trapSet of TRAP_SETS) {
-      const runConfined = confining({ trapSet, folders: [folder, dirname(TSC)] });
+      const options = { trapSet, folders: [folder, dirname(TSC)] };
+      const runConfined = confining(options);
       kinds[trapSet] = () => runConfined(command, args, folder);
+      stopped[trapSet] = await countStopped(options, [command, ...args], folder);
     }
-    findings[name] = await inTurns(kinds, { rounds, calls: 1 });
+    findings[name] = { figures: await inTurns(kinds, { rounds, calls: 1 }), stopped };
   }
   return findings;
 }

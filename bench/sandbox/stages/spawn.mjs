@@ -1,11 +1,14 @@
 // @ts-check
-/** Purpose: what a confined start costs, beside a bare one, bwrap and `@anthropic-ai/sandbox-runtime`; kinds take turns. */
+/**
+ * Purpose: what a confined start costs a program in Node, from the call to the end of `true`, beside a bare one, bwrap and
+ * `@anthropic-ai/sandbox-runtime`; kinds take turns.
+ */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { obtainPackage } from "../../../tools/cached-package.mjs";
 import { inTurns } from "../../service/sampling.mjs";
+import { BWRAP_ABSENT, bwrapCommand } from "../bwrap.mjs";
 import { confining, runBare, workFolder } from "../confined.mjs";
 
 /**
@@ -13,7 +16,6 @@ import { confining, runBare, workFolder } from "../confined.mjs";
  * @typedef {{ figures: Figures, absent: readonly string[] }} Spawned `absent`: what this machine does not have, and why
  */
 
-const BWRAP = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"].find((path) => existsSync(path));
 const RUNTIME = /** @type {const} */ (["@anthropic-ai/sandbox-runtime", "0.0.78"]);
 const TRUE = "/bin/true";
 
@@ -29,23 +31,9 @@ export async function run({ rounds, calls }) {
     confined: () => runAll(TRUE, [], folder),
     confinedWithGateway: () => runNetwork(TRUE, [], folder),
   };
-  if (BWRAP === undefined) absent.push("bwrap is not installed here: `apt-get install bubblewrap`");
-  else {
-    const words = [
-      "--unshare-all",
-      "--ro-bind",
-      "/",
-      "/",
-      "--dev",
-      "/dev",
-      "--proc",
-      "/proc",
-      "--bind",
-      folder,
-      folder,
-    ];
-    kinds["bwrap"] = () => runBare(BWRAP, [...words, "--die-with-parent", "--new-session", TRUE], folder);
-  }
+  const [bwrap = "", ...words] = bwrapCommand(folder, TRUE) ?? [];
+  if (bwrap === "") absent.push(BWRAP_ABSENT);
+  else kinds["bwrap"] = () => runBare(bwrap, words, folder);
   const runtime = await sandboxRuntime(folder).catch((error) => {
     absent.push(`${RUNTIME.join("@")} does not run here: ${String(error?.message ?? error).split("\n")[0]}`);
     return undefined;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MESSAGE_BYTES_MAX = 1 << 18, LINE_BYTES_MAX = 256 };

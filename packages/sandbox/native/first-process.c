@@ -8,10 +8,7 @@
 #include "view.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -76,10 +73,7 @@ static void hand_over(int control, enum word word, int fd) {
   close(fd);
 }
 
-/*
- * INVARIANT: the exec is the last line, and every line before it must have worked. Where it is trapped it waits there for
- * the launcher, as every later call does.
- */
+/* INVARIANT: the exec is the last line, and every line before it must have worked. Where trapped, it waits there. */
 _Noreturn static void run_program(const struct launch *launch, const struct ways *ways) {
   int way = ways->handover;
   sigset_t none;

@@ -5,8 +5,6 @@
 #ifndef SALLYPORT_FIRST_PROCESS_H
 #define SALLYPORT_FIRST_PROCESS_H
 
-#include <sys/types.h>
-
 #include "launch-description.h"
 
 enum word { WORD_VIEW = 'v', WORD_STRAIGHT = 'r', WORD_SIGNAL = 's', WORD_END = 'x', WORD_FAILED = 'e', WORD_LISTENER = 'l', WORD_STREAMS = 't', WORD_NAMES = 'n', WORD_DATAGRAMS = 'd' };

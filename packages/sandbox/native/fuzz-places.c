@@ -1,7 +1,8 @@
 /*
  * Fuzz target of the path handling that touches the file system: a made-up program's paths, found, judged and reached in a
  * folder of its own that is full of links. What must hold: nothing is found that the kernel's own walk does not find, the
- * real path that is judged is the path of the object that is held, and what is reached is that object.
+ * real path that is judged is the path of the object that is held, what is reached is that object, and a text that leads
+ * straight is a real path.
  *   cc -g -fsanitize=address,undefined -DSELF_DRIVEN fuzz-places.c place.c path-text.c -o fuzz && ./fuzz 20000 FOLDER
  * With libFuzzer or AFL++ `LLVMFuzzerTestOneInput` is the entry; the folder is that of the environment's SALLYPORT_FUZZ_FOLDER.
  */
@@ -13,9 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 
 static const char *folder;
-static int view = -1;
+static int view = -1, straight = -1;
 
 static void make(const char *name, const char *target) {
   char path[PATH_BYTES_MAX];
@@ -23,6 +27,15 @@ static void make(const char *name, const char *target) {
   if (target != NULL) (void)symlink(target, path);
   else if (strchr(name, '.') != NULL) close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
   else (void)mkdir(path, 0700);
+}
+
+/* A tree where the kernel follows no link, as the view has one. */
+static void straighten(void) {
+  struct mount_words words = {.set = MOUNT_NO_LINKS};
+  /* WHY dumpable again: else what the kernel says of its own descriptors is not for it to read. */
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) abort();
+  straight = (int)syscall(NUMBER_OPEN_TREE, AT_FDCWD, "/", TREE_CLONE | O_CLOEXEC | TREE_RECURSIVE);
+  if (syscall(__NR_mount_setattr, straight, "", TREE_RECURSIVE | AT_EMPTY_PATH, &words, sizeof words) != 0) abort();
 }
 
 static void furnish(const char *where) {
@@ -33,6 +46,7 @@ static void furnish(const char *where) {
   folder = where;
   if (chdir(folder) != 0 || (view = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) abort();
   for (size_t index = 0; index < sizeof NAMES / sizeof NAMES[0]; index++) make(NAMES[index][0], NAMES[index][1]);
+  straighten();
 }
 
 static void judge(const struct named_path *path, struct place *place) {
@@ -63,16 +77,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (length == 0) return 0;
   memcpy(path.text, data + 1, length);
   if (path.text[0] == 0) return 0;
-  if (find_place(view, getpid(), &path, &place) == 0) judge(&path, &place);
+  char text[PATH_BYTES_MAX];
+  int failed = find_place(view, getpid(), &path, &place);
+  must_hold(failed != EAGAIN, "nothing fails because something elsewhere is renamed", path.text);
+  if (absolute_text(getpid(), &path, text) == 0 && is_plain_path(text) && leads_straight(straight, text)) {
+    must_hold(failed == 0 || failed == ENOENT, "what leads straight is found, or its folder is missing", text);
+    must_hold(failed != 0 || strcmp(text, place.real) == 0, "what leads straight is a real path", text);
+  }
+  if (failed == 0) judge(&path, &place);
   leave_place(&place);
   return 0;
 }
 
 #ifdef SELF_DRIVEN
+/* Renames a folder without pause, until the walks are over. */
+static pid_t disturb(const char *where) {
+  char names[2][PATH_BYTES_MAX];
+  if (!join_path(names[0], PATH_BYTES_MAX, where, "r0") || !join_path(names[1], PATH_BYTES_MAX, where, "r1")) abort();
+  pid_t child = fork();
+  if (child != 0) return child;
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || mkdir(names[0], 0700) != 0) abort();
+  for (int turn = 0;; turn = !turn) (void)rename(names[turn], names[!turn]);
+}
+
 /* `fuzz ROUNDS FOLDER`: walks made of the folder's own names, and of bytes. */
 int main(int argc, char **argv) {
   static const char *const WORDS[] = {"a", "b", "f.x", "g.x", "l", "up", "m", "n", "loop", "far", "o", "p", "me", ".", "..", "", "new", "root", "tmp"};
   if (argc != 3) return 2;
+  pid_t child = disturb(argv[2]);
   furnish(argv[2]);
   long rounds = atol(argv[1]);
   for (long round = 0; round < rounds; round++) {
@@ -88,6 +120,7 @@ int main(int argc, char **argv) {
     if (draw(20) == 0) bytes[1 + draw((uint32_t)size)] = (uint8_t)draw(256);
     run_round(bytes, size);
   }
+  kill(child, SIGKILL);
   printf("%ld rounds of walks\n", rounds);
   return 0;
 }

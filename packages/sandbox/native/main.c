@@ -16,15 +16,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum { EXIT_FAILED = 125, IDLE_MS = 1000 };
 
@@ -124,22 +121,27 @@ static void hear_program(struct pollfd *polled, pid_t first) {
   tell_started(first);
 }
 
+/* INVARIANT: it is the launcher's turn except while it waits. */
 _Noreturn static void attend(const struct ways *outside, int listener, int channel, pid_t first, int signals) {
   enum { CONTROL, HANDOVER, LISTENER, CHANNEL, SIGNALS, COUNT };
   struct pollfd polled[COUNT] = {{.fd = outside->control}, {.fd = outside->handover}, {.fd = listener}, {.fd = channel}, {.fd = signals}};
   for (int index = 0; index < COUNT; index++) polled[index].events = POLLIN;
   int64_t end_ms = launch.wall_ms == 0 ? INT64_MAX : now_ms() + launch.wall_ms;
-  for (bool is_waiting = false;; is_waiting = check_waiting()) {
-    int64_t left = end_ms == INT64_MAX ? -1 : end_ms - now_ms();
-    if (end_ms != INT64_MAX && left <= 0) fail("wall_clock", ETIMEDOUT);
-    int timeout = is_waiting && (left < 0 || left > IDLE_MS) ? IDLE_MS : left > INT32_MAX ? INT32_MAX : (int)left;
-    if (poll(polled, COUNT, timeout) < 0 && errno != EINTR) fail("poll", errno);
+  for (;;) {
+    int64_t left = end_ms - now_ms();
+    if (left <= 0) fail("wall_clock", ETIMEDOUT);
+    end_turn();
+    int found = poll(polled, COUNT, left > IDLE_MS ? IDLE_MS : (int)left), error = errno;
+    take_turn();
+    if (found < 0 && error == EINTR) continue;
+    if (found < 0) fail("poll", error);
     if (polled[CHANNEL].revents != 0 && !hear_broker(take_answer)) exit(EXIT_FAILED);
-    if (polled[LISTENER].revents & POLLIN) (void)serve_notice();
-    else if (polled[LISTENER].revents != 0) polled[LISTENER].fd = -1;
+    bool is_called = (polled[LISTENER].revents & POLLIN) != 0;
+    if (is_called ? !serve_notice() : polled[LISTENER].revents != 0) polled[LISTENER].fd = -1;
     if (polled[HANDOVER].revents != 0) hear_program(&polled[HANDOVER], first);
     if (polled[SIGNALS].revents != 0) forward_signal(signals, outside->control);
     if (polled[CONTROL].revents != 0) hear_first_process(outside->control);
+    check_waiting();
   }
 }
 
@@ -178,5 +180,6 @@ int main(int argc, char **argv) {
   /* WHY: the launcher must not keep the program's streams open when the program has closed them. */
   for (int fd = 0; fd < kept; fd++) close(fd);
   open_supervisor(&launch, listener, roots);
+  take_turn();
   attend(&outside, listener, channel, first, signals);
 }

@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 enum { NAME_PORT = 53, BACKLOG = 1024 };
 

@@ -9,7 +9,7 @@
 
 const char *operation_word(unsigned operation) {
   static const char *const WORDS[] = {"read", "create", "modify", "delete", "execute"};
-  return WORDS[__builtin_ctz(operation)];
+  return WORDS[__builtin_ctz(operation & OPERATIONS_ALL)];
 }
 
 static void need_if(struct parts *parts, unsigned operation, const struct place *place, const struct place *gained_at) {

@@ -5,9 +5,6 @@
 #ifndef SALLYPORT_PATH_TEXT_H
 #define SALLYPORT_PATH_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "launch-description.h"
 
 enum { PATH_BYTES_MAX = 4096 };
@@ -37,8 +34,7 @@ unsigned granted_below(const struct launch *launch, const char *path, unsigned o
 /* Those of the operations that a tree covers: the path and all below it. */
 unsigned granted_whole(const struct launch *launch, const char *path, unsigned operations);
 
-/* The answer of the broker: one line, a JSON string such as "allow 12". */
-/* `taken`: a descriptor arrived. */
+/* The answer of the broker: one line, a JSON string such as "allow 12". `taken`: a descriptor arrived. */
 enum answer_kind { ANSWER_NONE, ANSWER_ALLOW, ANSWER_DENY, ANSWER_NARROW, ANSWER_TAKEN };
 struct answer {
   enum answer_kind kind;

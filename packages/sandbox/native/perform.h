@@ -1,6 +1,6 @@
 /*
- * Does an allowed call on behalf of the program, on places that were reached. Never waits: only files and folders are
- * opened, and opened without waiting.
+ * Does an allowed call on behalf of the program, on places that were reached. Never waits: only files, folders and
+ * devices of endless bytes are opened, and opened without waiting.
  */
 #ifndef SALLYPORT_PERFORM_H
 #define SALLYPORT_PERFORM_H

@@ -8,11 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINKS_MAX = 16 };
+enum { LINKS_MAX = 16, ROUNDS_MAX = 1000 };
 
 static int walk(int base, const char *path, uint64_t flags, uint64_t resolve) {
   struct open_how how = {.flags = flags | O_PATH | O_CLOEXEC, .resolve = resolve | RESOLVE_NO_MAGICLINKS};
-  return (int)syscall(__NR_openat2, base, path, &how, sizeof how);
+  int fd = (int)syscall(__NR_openat2, base, path, &how, sizeof how);
+  /* WHY again: the kernel gives up on `..` whenever anything on the machine was mounted or renamed meanwhile. */
+  for (int round = 0; fd < 0 && errno == EAGAIN && round < ROUNDS_MAX; round++)
+    fd = (int)syscall(__NR_openat2, base, path, &how, sizeof how);
+  return fd;
 }
 
 /* The real path of what a link of /proc names. */
@@ -30,13 +34,18 @@ static int real_path(int fd, char *out, size_t size) {
   return read_link(link, out, size);
 }
 
+/* The link that names what the program holds by a descriptor, or its own folder. */
+static const char *held_link(pid_t pid, int fd, char *out, size_t size) {
+  if (fd == AT_FDCWD) snprintf(out, size, "/proc/%d/cwd", pid);
+  else snprintf(out, size, "/proc/%d/fd/%d", pid, fd);
+  return out;
+}
+
 int absolute_text(pid_t pid, const struct named_path *path, char *out) {
   char link[64], folder[PATH_BYTES_MAX];
   folder[0] = 0;
   if (path->is_descriptor || path->text[0] != '/') {
-    if (path->folder == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", pid);
-    else snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, path->folder);
-    int failed = read_link(link, folder, sizeof folder);
+    int failed = read_link(held_link(pid, path->folder, link, sizeof link), folder, sizeof folder);
     if (failed != 0) return failed == ENOENT ? EBADF : failed;
   }
   if (path->is_descriptor) {
@@ -90,9 +99,7 @@ static int take_folder(int view, char *text, bool follows, struct place *place) 
 static bool is_what_descriptor_holds(pid_t pid, int fd, const struct place *place) {
   char link[64];
   struct stat held;
-  if (fd == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", pid);
-  else snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
-  if (stat(link, &held) != 0) return false;
+  if (stat(held_link(pid, fd, link, sizeof link), &held) != 0) return false;
   return place->exists && held.st_dev == place->facts.st_dev && held.st_ino == place->facts.st_ino;
 }
 

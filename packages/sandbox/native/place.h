@@ -5,7 +5,6 @@
 #ifndef SALLYPORT_PLACE_H
 #define SALLYPORT_PLACE_H
 
-#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "trapped-call.h"
@@ -28,10 +27,7 @@ enum { LEADS_TO_ITSELF = 4096 };
 /* The text of a path from the root on, by the folder that the program gave. 0, or an error. `out`: PATH_BYTES_MAX. */
 int absolute_text(pid_t pid, const struct named_path *path, char *out);
 
-/*
- * Whether no link is on the way to what a plain path names, or would name: then the text is its real path. `straight`: the
- * root of the program once more, where the kernel follows no link.
- */
+/* Whether no link is on the way to what a plain path names, or would name: then the text is its real path. */
 bool leads_straight(int straight, const char *text);
 
 /* 0, an error, or LEADS_TO_ITSELF. `view`: the root of the program. */

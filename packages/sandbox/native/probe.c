@@ -10,9 +10,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* The errno that a child left as its exit code, 0 where all went well. */

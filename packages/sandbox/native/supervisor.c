@@ -8,18 +8,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 /* One seat more than may wait: what is granted is served however many questions are open. */
-enum { WAITING_MAX = 128, SEATS = WAITING_MAX + 1 };
+enum { WAITING_MAX = 128, SEATS = WAITING_MAX + 1, CALLS_OF_THE_IDLE = 200 };
 /* Of so many granted calls that destroy, one waits until all before it are on record: what the broker holds is bounded. */
 enum { NOTED_MAX = 512 };
 
 struct waiting {
   struct trapped_call call;
-  struct place first;
-  struct place second;
+  struct place first, second;
   struct parts parts;
 };
 
@@ -33,13 +34,17 @@ static struct {
   struct roots roots;
   /* The host started the program itself, so its first exec is no question. */
   bool has_started;
-  unsigned long next_number;
+  unsigned long next_number, served, noted;
   /* The question of each seat, 0 where the seat is free. WHY apart: the seats are large, and most are never touched. */
   unsigned long numbers[SEATS];
   size_t taken;
-  unsigned long noted;
   struct waiting waiting[SEATS];
 } desk;
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+void take_turn(void) { pthread_mutex_lock(&turn); }
+void end_turn(void) { pthread_mutex_unlock(&turn); }
 
 void open_supervisor(const struct launch *launch, int listener, struct roots roots) {
   desk.launch = desk.granting = launch;
@@ -86,13 +91,9 @@ static void act(const struct trapped_call *call, struct place *first, struct pla
   else respond(call->id, result, 0);
 }
 
-static unsigned granted_now(const struct place *place, unsigned operation) {
-  return granted(desk.granting, place->real, operation);
-}
-
 static bool is_granted(const struct parts *parts) {
-  for (size_t index = 0; index < parts->count; index++)
-    if (granted_now(parts->list[index].place, parts->list[index].operation) == 0) return false;
+  for (const struct part *part = parts->list; part < parts->list + parts->count; part++)
+    if (granted(desk.granting, part->place->real, part->operation) == 0) return false;
   return true;
 }
 
@@ -127,23 +128,11 @@ static bool can_be_asked(const struct trapped_call *call, const struct place *pl
   return call->kind != CALL_EXECUTE || landlocked(desk.launch, place->real, needed) != 0;
 }
 
-/* INVARIANT: one seat is always free; see is_full. */
+/* INVARIANT: one is always free, since at most WAITING_MAX wait. */
 static struct waiting *free_seat(void) {
   size_t index = 0;
   while (desk.numbers[index] != 0) index++;
   return &desk.waiting[index];
-}
-
-static bool is_full(void) { return desk.taken >= WAITING_MAX; }
-
-static unsigned long take_seat(const struct waiting *seat) {
-  desk.taken++;
-  return desk.numbers[seat - desk.waiting] = desk.next_number++;
-}
-
-static void refuse(const struct trapped_call *call, const struct parts *parts) {
-  (void)tell_parts("violation", 0, call, parts, desk.granting);
-  respond(call->id, -EACCES, 0);
 }
 
 static void release(struct waiting *seat) {
@@ -158,7 +147,7 @@ static void judge(struct waiting *seat) {
   struct trapped_call *call = &seat->call;
   int failed = parts_of(desk.granting, call, &seat->first, &seat->second, &seat->parts);
   bool is_given = failed == 0 && is_granted(&seat->parts), is_noted = is_given && seat->parts.destroys;
-  bool waits = is_noted && ++desk.noted % NOTED_MAX == 0 && !is_full() && is_utf8(call->first.text);
+  bool waits = is_noted && ++desk.noted % NOTED_MAX == 0 && desk.taken < WAITING_MAX && is_utf8(call->first.text);
   if (failed != 0) {
     respond(call->id, -failed, 0);
   } else if (!is_alive(call->id)) {
@@ -168,10 +157,13 @@ static void judge(struct waiting *seat) {
     if (is_noted && !tell_parts("granted", 0, call, &seat->parts, desk.granting)) respond(call->id, -EACCES, 0);
     else if (may_continue(call, &seat->parts)) respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     else act(call, &seat->first, &seat->second);
-  } else if (!waits && (is_full() || !can_be_asked(call, &seat->first))) {
-    refuse(call, &seat->parts);
+  } else if (!waits && (desk.taken >= WAITING_MAX || !can_be_asked(call, &seat->first))) {
+    (void)tell_parts("violation", 0, call, &seat->parts, desk.granting);
+    respond(call->id, -EACCES, 0);
   } else {
-    if (tell_parts("ask", take_seat(seat), call, &seat->parts, desk.granting)) return;
+    desk.taken++;
+    unsigned long number = desk.numbers[seat - desk.waiting] = desk.next_number++;
+    if (tell_parts("ask", number, call, &seat->parts, desk.granting)) return;
     respond(call->id, -EACCES, 0);
   }
   release(seat);
@@ -189,12 +181,10 @@ static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
   seat->first.held = seat->first.folder = seat->first.object = -1;
   seat->second.held = seat->second.folder = seat->second.object = -1;
   int failed = read_call(notice, call);
-  if (failed == 0 && call->kind == CALL_EXECUTE && !desk.has_started) {
-    desk.has_started = true;
-    respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
-    return;
-  }
-  if (failed == 0 && ((call->kind == CALL_OPEN && (call->flags & O_PATH) != 0) || may_continue_at_once(call))) {
+  bool is_start = failed == 0 && call->kind == CALL_EXECUTE && !desk.has_started;
+  bool is_path = failed == 0 && call->kind == CALL_OPEN && (call->flags & O_PATH) != 0;
+  desk.has_started |= is_start;
+  if (is_start || is_path || (failed == 0 && may_continue_at_once(call))) {
     /* WHY not asked whether the call still waits: if it does, what was read is its own; if not, nobody hears this. */
     respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     return;
@@ -211,12 +201,32 @@ static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
   release(seat);
 }
 
+static bool receive(struct seccomp_notif *notice) {
+  memset(notice, 0, sizeof *notice);
+  return ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_RECV, notice) == 0;
+}
+
+/* The thread of a busy program: it waits in the one call that also brings the next notification. */
+static void *serve_calls(void *nothing) {
+  struct seccomp_notif notice;
+  for (;;) {
+    if (receive(&notice)) {
+      take_turn();
+      serve(&notice, free_seat());
+      end_turn();
+      continue;
+    }
+    /* The caller was gone before it was heard, or all are. */
+    struct pollfd polled = {.fd = desk.listener, .events = POLLIN};
+    if ((errno != EINTR && errno != ENOENT) || (poll(&polled, 1, 0) == 1 && (polled.revents & POLLIN) == 0)) return nothing;
+  }
+}
+
 bool serve_notice(void) {
-  static struct seccomp_notif notice;
-  memset(&notice, 0, sizeof notice);
-  if (ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return errno == EINTR || errno == ENOENT;
-  serve(&notice, free_seat());
-  return true;
+  struct seccomp_notif notice;
+  pthread_t thread;
+  if (receive(&notice)) serve(&notice, free_seat());
+  return ++desk.served < CALLS_OF_THE_IDLE || pthread_create(&thread, NULL, serve_calls, NULL) != 0;
 }
 
 void take_answer(struct answer answer) {
@@ -237,11 +247,10 @@ void take_answer(struct answer answer) {
   }
 }
 
-bool check_waiting(void) {
+void check_waiting(void) {
   for (size_t index = 0; index < SEATS && desk.taken > 0; index++) {
     if (desk.numbers[index] == 0 || is_alive(desk.waiting[index].call.id)) continue;
     tell_cancelled(desk.numbers[index]);
     release(&desk.waiting[index]);
   }
-  return desk.taken > 0;
 }

@@ -10,13 +10,17 @@
 
 void open_supervisor(const struct launch *launch, int listener, struct roots roots);
 
-/* One notification is waiting. `false`: the listener is over. */
+/* One notification is waiting. `false`: the program makes many calls, and from now on a thread of its own answers them. */
 bool serve_notice(void);
+
+/* INVARIANT: one turn at a time: a call, or whatever else uses what is below or the broker's channel. */
+void take_turn(void);
+void end_turn(void);
 
 /* An answer of the broker. */
 void take_answer(struct answer answer);
 
-/* Whether calls wait; those whose program has gone are given up. */
-bool check_waiting(void);
+/* Calls whose program has gone are given up. */
+void check_waiting(void);
 
 #endif

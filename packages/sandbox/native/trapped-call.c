@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/uio.h>
 
 enum { NONE = -1, STEP_BYTES = 512 };
@@ -102,12 +100,11 @@ static int settle_empty(struct named_path *path, int flags) {
   return 0;
 }
 
-static int read_times(const struct seccomp_notif *notice, struct trapped_call *call, uint64_t address, int number) {
+static int read_times(struct trapped_call *call, uint64_t address, int number) {
   call->has_times = address != 0;
   if (address == 0) return 0;
   if (number == __NR_utimensat)
     return read_memory(call->pid, address, call->times, sizeof call->times) ? 0 : EFAULT;
-  (void)notice;
   int64_t words[4] = {0};
   bool is_seconds_only = false;
 #ifdef __x86_64__
@@ -144,7 +141,7 @@ static int read_extras(const struct seccomp_notif *notice, struct trapped_call *
       return 0;
     }
     case CALL_UTIMES:
-      return read_times(notice, call, number == __NR_utimensat ? args[2] : args[1], number);
+      return read_times(call, number == __NR_utimensat ? args[2] : args[1], number);
     case CALL_SETXATTR:
     case CALL_REMOVEXATTR:
       return read_attribute(notice, call);

@@ -5,9 +5,6 @@
 #ifndef SALLYPORT_TRAPPED_CALL_H
 #define SALLYPORT_TRAPPED_CALL_H
 
-#include <linux/seccomp.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 

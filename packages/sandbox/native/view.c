@@ -4,7 +4,6 @@
 #include "view.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,12 +19,6 @@ static int write_file(const char *path, const char *text) {
   return written == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-static int map_to_itself(const char *path, unsigned id) {
-  char text[64];
-  snprintf(text, sizeof text, "%u %u 1\n", id, id);
-  return write_file(path, text);
-}
-
 /* As they are outside; inside they have no names until they are mapped. */
 static uid_t own_uid;
 static gid_t own_gid;
@@ -38,9 +31,11 @@ pid_t enter_namespaces(void) {
 }
 
 const char *keep_identity(void) {
+  char users[64], groups[64];
+  snprintf(users, sizeof users, "%u %u 1\n", own_uid, own_uid);
+  snprintf(groups, sizeof groups, "%u %u 1\n", own_gid, own_gid);
   if (write_file("/proc/self/setgroups", "deny") != 0 && errno != ENOENT) return "identity";
-  if (map_to_itself("/proc/self/gid_map", own_gid) != 0) return "identity";
-  return map_to_itself("/proc/self/uid_map", own_uid) == 0 ? NULL : "identity";
+  return write_file("/proc/self/gid_map", groups) == 0 && write_file("/proc/self/uid_map", users) == 0 ? NULL : "identity";
 }
 
 static int set_mount(const char *path, uint64_t set, uint64_t propagation) {

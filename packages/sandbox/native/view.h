@@ -5,8 +5,6 @@
 #ifndef SALLYPORT_VIEW_H
 #define SALLYPORT_VIEW_H
 
-#include <sys/types.h>
-
 #include "launch-description.h"
 
 /* The root of what the program sees, and the same once more, where the kernel follows no link. */

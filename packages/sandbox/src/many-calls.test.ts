@@ -55,8 +55,8 @@ test("ten thousand approvals go through one sandbox, and it leaves nothing behin
   const before = held();
   const open = descriptors("self");
   const script = `: ${MARK}; echo ready; read go; i=0; while [ $i -lt ${APPROVALS} ]; do read x < file; i=$((i+1)); done; echo $x; read end`;
-  const { child, asked } = shop.start("/bin/sh", ["-c", script], { ruling: "allow" });
-  await once(child.stdout!, "data");
+  const { child, asked, started } = shop.start("/bin/sh", ["-c", script], { ruling: "allow" });
+  await Promise.all([started, once(child.stdout!, "data")]);
   expect(processes().length).toBeGreaterThan(0);
   const atFirst = descriptors(child.pid ?? 0);
   child.stdin?.write("go\n");

@@ -1,5 +1,13 @@
 /** A confined program lives as any other does: streams, exit, signals, limits; and it never outlives its supervisor. */
-import { copyFileSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -219,6 +227,43 @@ describe.each(IDENTITIES)("as $name", (who) => {
     child.stdin?.write("\n");
     await once(child, "close");
     expect(asked.flatMap(({ parts }) => parts.map(({ target }) => target))).toEqual([join(folder, "file")]);
+  });
+
+  test("after narrowing a program still has its devices of endless bytes, and no other device", async () => {
+    const { child, narrow, asked } = shop.start(
+      "/bin/sh",
+      [
+        "-c",
+        "echo ready; read line; echo x > /dev/null && echo null; : < /dev/zero && echo zero; : < /dev/tty",
+      ],
+      { ruling: "allow" },
+    );
+    let said = "";
+    child.stdout?.on("data", (text: Buffer) => (said += text.toString()));
+    await expect.poll(() => said).toBe("ready\n");
+    await narrow();
+    child.stdin?.write("\n");
+    const [code] = await once(child, "close");
+    expect(said).toBe("ready\nnull\nzero\n");
+    expect(code).not.toBe(0);
+    const targets = asked.flatMap(({ parts }) => parts.map(({ target }) => target));
+    expect(targets).toEqual(expect.arrayContaining(["/dev/null", "/dev/zero"]));
+  });
+
+  test("a granted read needs no question by any spelling; through a link it is asked where it leads", async () => {
+    const [folder, outside] = [shop.make("spelled"), shop.make("spelled-outside")];
+    writeFileSync(join(folder, "file"), "inside\n");
+    writeFileSync(join(outside, "file"), "outside\n");
+    symlinkSync(outside, join(folder, "way"));
+    symlinkSync(join(outside, "file"), join(folder, "link"));
+    const { stdout, asked } = await shop.shell(
+      `cat file ./file ${folder}/file ${folder}//file ${folder}/way/../spelled/file missing 2>/dev/null; cat link way/file`,
+      { allow: rules(`${folder}/`, "read"), cwd: folder, ruling: "allow" },
+    );
+    expect(stdout).toBe(`${"inside\n".repeat(5)}${"outside\n".repeat(2)}`);
+    expect(asked.flatMap(({ parts }) => parts.map(({ target }) => target))).toEqual(
+      Array.from({ length: 2 }, () => join(outside, "file")),
+    );
   });
 
   test("attack: a flood of questions is refused beyond what can wait", async () => {
