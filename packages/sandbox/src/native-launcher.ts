@@ -27,6 +27,7 @@ const FLAGS = [
   "-std=gnu11",
   "-O2",
   "-static",
+  "-pthread",
   "-Wall",
   "-Wextra",
   "-fstack-protector-strong",
