@@ -227,7 +227,7 @@ describe("what a subject starts", () => {
        itself: () => JSON.parse(execFileSync(process.execPath, [at.code + "/look.cjs", at.reads + "/a.txt"])),
        thread: () => runtime.run(RUNNER, {}, () => threaded(at.reads + "/a.txt")),
        threadOwn: () => runtime.run(RUNNER, {}, () => threaded(at.root + "/of-runner.txt")),
-       notListed: () => as("alpha", () => execFileSync(process.execPath, ["-v"])),
+       notListed: () => as("alpha", () => execFileSync(process.execPath, [at.code + "/look.cjs", at.of.alpha + "/a.txt"])),
        thread2: () => as("alpha", () => threaded(at.of.alpha + "/a.txt")),
        imports: () => as("alpha", () => { process.getBuiltinModule("child_process"); return "imported"; })`,
       {
