@@ -180,6 +180,11 @@ describe("what runs", () => {
     await page.locator("[data-event] button").first().click();
     await page.getByText(id).first().waitFor();
     await page.getByRole("img", { name: /Decisions in the last 24 hours: .*asked/ }).waitFor();
+    await decide(id, "deny");
+    await page
+      .locator("[data-event]", { hasText: /by a person[^]*user 1: deny\s+tool demo\.read_file/ })
+      .first()
+      .waitFor();
     await page.getByRole("button", { name: "Verify the chain" }).click();
     await page.locator('[data-verified="true"]').waitFor();
   });

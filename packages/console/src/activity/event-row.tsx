@@ -8,6 +8,7 @@ import { Id, SubjectName } from "../display/identity.tsx";
 import { OUTCOME_WORDS, SOURCE_WORDS } from "../display/words.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Fact } from "../parts/row-list.tsx";
+import { actionWords } from "./action-words.ts";
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   "permission.evaluated": "checked",
@@ -15,8 +16,8 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   "permission.resolved": "resolved",
   "sandbox.applied": "sandbox applied",
   "sandbox.violation": "blocked",
-  "policy.changed": "policy changed",
-  "policy.refused": "refused to a person",
+  "policy.changed": "by a person",
+  "policy.refused": "refused",
 };
 
 export function EventRow({ event }: { readonly event: EventView }): ReactNode {
@@ -42,7 +43,7 @@ export function EventRow({ event }: { readonly event: EventView }): ReactNode {
         </span>
         <span className="w-28 shrink-0">
           {event.decision === null ? (
-            <Badge>{Object.hasOwn(TYPE_WORDS, event.type) ? TYPE_WORDS[event.type] : "event"}</Badge>
+            <Badge>{kindOf(event)}</Badge>
           ) : (
             <Badge tone={OUTCOME_WORDS[event.decision].tone}>{OUTCOME_WORDS[event.decision].label}</Badge>
           )}
@@ -56,11 +57,20 @@ export function EventRow({ event }: { readonly event: EventView }): ReactNode {
   );
 }
 
+function kindOf({ type, userId }: EventView): string {
+  if (type === "policy.changed" && userId === null) return "by the host";
+  return (Object.hasOwn(TYPE_WORDS, type) ? TYPE_WORDS[type] : undefined) ?? "event";
+}
+
+/** Who acted comes first where somebody did; then what it was about. */
 function What({ event }: { readonly event: EventView }): ReactNode {
-  const { subjectType, subjectName, operation, resourceType, target, code } = event;
+  const { subjectType, subjectName, operation, resourceType, target } = event;
+  const isAct = event.type.startsWith("policy.");
+  const words = isAct && event.code !== null ? actionWords(event.code) : undefined;
+  const code = words === undefined ? event.code : null;
   return (
     <>
-      {subjectType === null || subjectName === null ? (
+      {isAct || subjectType === null ? (
         <span className="text-ink-2">
           {event.userId === null ? (
             "the host"
@@ -69,8 +79,10 @@ function What({ event }: { readonly event: EventView }): ReactNode {
               user <Id value={event.userId} />
             </>
           )}
+          {words === undefined ? null : <span>: {words}</span>}
         </span>
-      ) : (
+      ) : null}{" "}
+      {subjectType === null || subjectName === null ? null : (
         <SubjectName subject={{ type: subjectType, name: subjectName }} />
       )}{" "}
       {operation === null ? null : <span className="text-ink-2">{operation} </span>}

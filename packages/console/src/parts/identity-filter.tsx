@@ -21,7 +21,7 @@ export function IdentityFilter<Filter extends AdminIdentityFilter>({
     onFilter((value === "" ? rest : { ...rest, [field]: value }) as Filter);
   };
   return (
-    <div role="search" aria-label="Filter" className="mb-3 flex flex-wrap gap-2">
+    <div role="search" aria-label="Filter" className="mb-3 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
       <Choice
         label="Subject type"
         value={filter.subjectType}
@@ -63,7 +63,7 @@ export function Choice({
       aria-label={label}
       value={value ?? ""}
       onChange={(event) => onValue(event.target.value)}
-      className={BOX}
+      className={`${BOX} min-w-0`}
     >
       <option value="">{label}: any</option>
       {values.map((one) => (
@@ -96,7 +96,7 @@ export function Text({
       onKeyDown={(event) => {
         if (event.key === "Enter") onValue(event.currentTarget.value.trim());
       }}
-      className={`${BOX} w-40`}
+      className={`${BOX} min-w-0 sm:w-40`}
     />
   );
 }

@@ -116,6 +116,7 @@ async function listDenials(cli: CommandLine, options: GrantsOptions): Promise<vo
     ],
     page.rows,
   );
+  if (page.next !== null) cli.terminal.note(`there is more: \`--after ${cli.terminal.shown(page.next)}\``);
 }
 
 async function revoke(

@@ -1,10 +1,8 @@
 #!/usr/bin/env node
 /** The command `sallyport`. Reads the arguments of the process, runs one command, ends with its exit code. */
-import { ERROR_CODES, type ErrorCode } from "@sallyport/contract";
-import { CliFault, refusedBy } from "./cli-fault.ts";
-import { type CommandLine, reportFault } from "./command-line.ts";
+import type { CommandLine } from "./command-line.ts";
 import { withOwner } from "./owner-link.ts";
-import { buildProgram, usageExit } from "./program.ts";
+import { perform } from "./program.ts";
 import { Terminal } from "./terminal.ts";
 
 const { argv, env, stdin, stdout, stderr } = process;
@@ -27,20 +25,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 // WHY: a command waits for things that keep no process alive by themselves, such as the lease of a node.
 const working = setInterval(() => undefined, 60_000);
 try {
-  await buildProgram(cli).parseAsync(argv);
-} catch (error) {
-  const usage = usageExit(error);
-  const isJson = argv.includes("--json") && argv[2] !== "run";
-  process.exitCode = usage ?? reportFault(terminal, faultOf(error), isJson);
+  await perform(cli, argv.slice(2));
 } finally {
   clearInterval(working);
-}
-
-/** An error that carries a code of the project ends as that code does. */
-function faultOf(error: unknown): unknown {
-  const code: unknown =
-    error instanceof CliFault ? undefined : (error as { readonly code?: unknown } | null)?.code;
-  if (!(error instanceof Error) || typeof code !== "string" || !Object.hasOwn(ERROR_CODES, code))
-    return error;
-  return refusedBy(code as ErrorCode, error.message);
 }

@@ -66,7 +66,8 @@ async function exportPolicy(
   } catch {
     throw new CliFault({ exit: "failed", message: `\`${path}\` cannot be written`, next: "name a new file" });
   }
-  cli.terminal.note(`wrote ${cli.terminal.shown(path)}`);
+  if (options.json === true) cli.terminal.json({ file: path });
+  else cli.terminal.note(`wrote ${cli.terminal.shown(path)}`);
 }
 
 async function allRules(admin: AdminClient): Promise<readonly RuleView[]> {

@@ -1,9 +1,11 @@
 /** Every command in one tree, and how the command line itself fails. */
+import { ERROR_CODES, type ErrorCode, type PointedFault } from "@sallyport/contract";
 import { Command, CommanderError } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
 import { addAuditCommands } from "./audit-commands.ts";
 import { addCheckCommand } from "./check-commands.ts";
-import type { CommandLine } from "./command-line.ts";
+import { CliFault, refusedBy } from "./cli-fault.ts";
+import { type CommandLine, reportFault } from "./command-line.ts";
 import { addCompletionCommands } from "./completion.ts";
 import { addDecideCommands } from "./decide-commands.ts";
 import { addDoctorCommand } from "./doctor.ts";
@@ -57,8 +59,29 @@ function inherit(parent: Command): void {
   }
 }
 
+/** One command to its end; how it ended is the exit code of the process. Never rejects. */
+export async function perform(cli: CommandLine, words: readonly string[]): Promise<void> {
+  try {
+    await buildProgram(cli).parseAsync(words, { from: "user" });
+  } catch (error) {
+    const isJson = words.includes("--json") && words[0] !== "run";
+    process.exitCode = usageExit(error) ?? reportFault(cli.terminal, faultOf(error), isJson);
+  }
+}
+
+/** An error that carries a code of the project ends as that code does. */
+function faultOf(error: unknown): unknown {
+  const code: unknown =
+    error instanceof CliFault ? undefined : (error as { readonly code?: unknown } | null)?.code;
+  if (!(error instanceof Error) || typeof code !== "string" || !Object.hasOwn(ERROR_CODES, code))
+    return error;
+  const { faults = [] } = error as { readonly faults?: readonly PointedFault[] };
+  const pointed = faults.map(({ pointer, message }) => `${pointer} ${message}`).join("; ");
+  return refusedBy(code as ErrorCode, pointed === "" ? error.message : pointed);
+}
+
 /** The exit code where the command line itself was wrong, or only asked for help. */
-export function usageExit(error: unknown): number | undefined {
+function usageExit(error: unknown): number | undefined {
   if (!(error instanceof CommanderError)) return undefined;
   return error.exitCode === 0 ? 0 : 2;
 }
