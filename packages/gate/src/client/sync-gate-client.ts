@@ -91,7 +91,15 @@ export class SyncGateClient extends GateClient {
     if (this.#owner.terms.memory !== "allowlist") return undefined;
     this.#owner.pull();
     const pair = pairIndex(words.resourceType, words.operation);
-    const packed = this.#mirror.decide(true, pair, words.target, ASK.passive, now(), extrasText(words), words.hosted);
+    const packed = this.#mirror.decide(
+      true,
+      pair,
+      words.target,
+      ASK.passive,
+      now(),
+      extrasText(words),
+      words.hosted,
+    );
     return unpackVerdict(packed).code;
   }
 
