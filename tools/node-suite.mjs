@@ -1,26 +1,29 @@
 // @ts-check
 /**
- * Purpose: `npm run node-suite -- --checkout DIR --node 20 [--group fs] [--record]`: Node's own tests under the enforcing
- * guard, as a subject that may do everything that can be declared, beside bare Node. `--record` leaves a dated table in
- * docs/results. The checkout is one of nodejs/node at the tag of that Node; it is read, never kept.
+ * Purpose: `npm run node-suite -- --checkout DIR --node 20 [--group fs] [--only TEXT] [--again] [--lanes 2] [--record]`:
+ * Node's own tests under the enforcing guard, as a subject that may do everything that can be declared, beside bare Node.
+ * A run goes on where the last one ended; `--again` takes those that differ without a reason once more, `--afresh` all.
+ * `--built` takes the guard as it was built last. `--record` leaves the dated table of all Nodes that ran in docs/results. The checkout is one of nodejs/node at the tag
+ * of that Node or near it, in a folder that is named after the tag; it is read, never kept.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { openHost } from "./node-suite/guarded-host.mjs";
-import { REFUSED_FLAGS, reasonFor } from "./node-suite/reasons.mjs";
+import { keptVersions, openRows } from "./node-suite/kept-rows.mjs";
+import { isRefusedFlag } from "./node-suite/reasons.mjs";
 import { endOf, flagsOf, testFolder } from "./node-suite/run-test.mjs";
+import { documentOf, isUnexplained } from "./node-suite/table.mjs";
 import { obtainNode } from "./nodes.mjs";
-import { root } from "./setup.mjs";
+import { capture, root } from "./setup.mjs";
+
+/** @typedef {import("./node-suite/kept-rows.mjs").Row} Row */
+/** @typedef {{ node: string, checkout: string, scratch: string, limitMs: number, host: import("./node-suite/guarded-host.mjs").GuardedHost, rows: ReturnType<typeof openRows> }} Bench */
 
 const GROUPS = ["fs", "net", "http", "https", "http2", "child-process", "worker", "stream", "fetch"];
-const LANES = 2;
-
-/** @typedef {"passed" | "skipped" | "bare" | "flag" | "listed" | "ours"} Fate `bare`: fails without the guard too */
-/** @typedef {{ name: string, fate: Fate, said: string }} Row */
 
 const { values } = parseArgs({
   options: {
@@ -28,6 +31,11 @@ const { values } = parseArgs({
     node: { type: "string", default: String(process.versions.node.split(".")[0]) },
     group: { type: "string", multiple: true, default: GROUPS },
     only: { type: "string" },
+    again: { type: "boolean", default: false },
+    afresh: { type: "boolean", default: false },
+    lanes: { type: "string", default: "2" },
+    limit: { type: "string", default: "60" },
+    built: { type: "boolean", default: false },
     record: { type: "boolean", default: false },
   },
 });
@@ -38,113 +46,97 @@ async function nodeOf(line) {
   return join(await obtainNode(/** @type {import("./nodes.mjs").NodeLine} */ (Number(line))), "node");
 }
 
-/** @param {string} folder @param {string} group */
-function testsOf(folder, group) {
-  const begins = `test-${group}-`;
-  return readdirSync(join(folder, "test", "parallel"))
-    .filter((name) => /\.m?js$/.test(name) && (name.startsWith(begins) || name === `test-${group}.js`))
+/** @param {string} name @param {string} group */
+function isOf(name, group) {
+  return name.startsWith(`test-${group}-`) || new RegExp(`^test-${group}\\.m?js$`).test(name);
+}
+
+/** The tests that are to run now. @param {Bench} bench @param {string} group */
+function dueOf({ checkout, rows }, group) {
+  return readdirSync(join(checkout, "test", "parallel"))
+    .filter((name) => /\.m?js$/.test(name) && isOf(name, group))
     .filter((name) => values.only === undefined || name.includes(values.only))
+    .filter((name) => {
+      const row = rows.of(name);
+      return values.afresh || row.guarded === undefined || (values.again && isUnexplained(row));
+    })
     .toSorted();
 }
 
-/**
- * @param {{ node: string, checkout: string, scratch: string, host: import("./node-suite/guarded-host.mjs").GuardedHost }} where
- * @param {string} name @param {number} lane @returns {Promise<Row>}
- */
-async function judge({ node, checkout, scratch, host }, name, lane) {
+/** @param {Bench} bench @param {string} name @param {string} lane @returns {Promise<Row>} */
+async function judge({ node, checkout, scratch, limitMs, host, rows }, name, lane) {
   const file = join(checkout, "test", "parallel", name);
+  const tag = basename(checkout);
   const flags = await flagsOf(file);
-  if (flags.some((flag) => REFUSED_FLAGS.includes(flag.split("=")[0] ?? "")))
-    return { name, fate: "flag", said: "" };
+  if (flags.some(isRefusedFlag)) return { name, tag, guarded: "flag" };
   const args = [...flags, file];
-  const guarded = () => endOf(host.start(node, args, { cwd: checkout, env: testFolder(scratch, lane) }));
+  const guarded = () =>
+    endOf(host.start(node, args, { cwd: checkout, env: testFolder(scratch, lane) }), limitMs);
   let ended = await guarded();
-  if (ended.outcome === "failed") {
+  if (ended.outcome === "passed") return { name, tag, guarded: "passed" };
+  let { bare } = rows.of(name);
+  if (bare === undefined) {
     const env = { ...process.env, ...testFolder(scratch, lane) };
-    const bare = await endOf(spawn(node, args, { cwd: checkout, env, stdio: ["ignore", "pipe", "pipe"] }));
-    if (bare.outcome === "failed") return { name, fate: "bare", said: "" };
-    // WHY again: tests of Node rest on time here and there.
-    ended = await guarded();
+    const child = spawn(node, args, { cwd: checkout, env, stdio: ["ignore", "pipe", "pipe"] });
+    bare = (await endOf(child, limitMs)).outcome;
   }
-  if (ended.outcome !== "failed") return { name, fate: ended.outcome, said: "" };
-  return { name, fate: reasonFor(name) === undefined ? "ours" : "listed", said: ended.said };
+  // WHY again: tests of Node rest on time here and there.
+  if (ended.outcome === "failed" && bare !== "failed") ended = await guarded();
+  return { name, tag, bare, guarded: ended.outcome, said: ended.outcome === bare ? "" : ended.said };
 }
 
-/** @param {readonly Row[]} rows @param {Fate} fate */
-const count = (rows, fate) => rows.filter((row) => row.fate === fate).length;
-
-/** @param {Map<string, Row[]>} groups @param {string} version */
-function tableOf(groups, version) {
-  const day = new Date().toISOString().slice(0, 10);
-  const lines = [...groups].map(([group, rows]) => {
-    const fates = /** @type {const} */ (["passed", "skipped", "bare", "flag", "listed", "ours"]);
-    return `| ${group} | ${rows.length} | ${fates.map((fate) => count(rows, fate)).join(" | ")} |`;
+/** @param {Bench} bench @param {string} group */
+async function runGroup(bench, group) {
+  const names = dueOf(bench, group);
+  const lanes = Array.from({ length: Number(values.lanes) }, async (_, lane) => {
+    for (let name = names.shift(); name !== undefined; name = names.shift()) {
+      const row = await judge(bench, name, String(lane));
+      bench.rows.add(row);
+      if (isUnexplained(row)) console.error(`${row.name}\n${row.said}\n`);
+    }
   });
-  const failed = [...groups.values()].flat().filter(({ fate }) => fate === "ours" || fate === "listed");
-  const reasons = failed.map(
-    ({ name, fate }) =>
-      `- \`${name}\`: ${fate === "listed" ? reasonFor(name) : "not explained yet: a fault of ours"}`,
-  );
-  return [
-    `# Node's own tests under the guard, ${version}`,
-    "",
-    `${day} · \`npm run node-suite -- --checkout DIR --node ${values.node} --record\``,
-    "",
-    "Each file of test/parallel runs under the enforcing guard as a subject that declares every file operation on `/`, every",
-    "network operation on `localhost` and the sensitive imports; one that fails runs bare, and where that passes once more",
-    'under the guard. "flag": the test needs a flag behind which the guard does not start (mostly `--expose-internals`).',
-    "",
-    "| group | files | passed | skipped by itself | fails bare too | flag | fails, reason below | fails, ours |",
-    "|---|---|---|---|---|---|---|---|",
-    ...lines,
-    "",
-    ...reasons,
-    "",
-  ].join("\n");
+  await Promise.all(lanes);
 }
 
-/** @param {string} checkout @returns {Promise<number>} exit code */
+/** @param {string} checkout */
 async function suite(checkout) {
   const node = await nodeOf(values.node);
+  const version = (await capture(node, ["--version"])).stdout.trim();
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), "sp-node-tests-")));
   const host = await openHost(join(checkout, "test"));
-  /** @type {Map<string, Row[]>} */
-  const groups = new Map();
+  const limitMs = Number(values.limit) * 1000;
   try {
+    const bench = { node, checkout, scratch, limitMs, host, rows: openRows(version) };
     for (const group of values.group) {
-      const names = testsOf(checkout, group);
-      /** @type {Row[]} */
-      const rows = [];
-      const lanes = Array.from({ length: LANES }, async (_, lane) => {
-        for (let name = names.shift(); name !== undefined; name = names.shift()) {
-          const row = await judge({ node, checkout, scratch, host }, name, lane);
-          rows.push(row);
-          if (row.fate === "ours") console.error(`${row.name}\n${row.said}\n`);
-        }
-      });
-      await Promise.all(lanes);
-      groups.set(
-        group,
-        rows.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      await runGroup(bench, group);
+      const rows = bench.rows.all().filter(({ name }) => isOf(name, group));
+      console.error(
+        `${group}: ${rows.length} tests, ${rows.filter(isUnexplained).length} differ without a reason`,
       );
-      console.error(`${group}: ${rows.length} files, ${count(rows, "ours")} fail only under the guard`);
     }
   } finally {
     await host.close();
     rmSync(scratch, { recursive: true, force: true });
   }
-  const table = tableOf(groups, `Node ${values.node}`);
-  console.log(table);
-  const file = join(
-    root,
-    "docs",
-    "results",
-    `${new Date().toISOString().slice(0, 10)}-node-suite-${values.node}.md`,
-  );
-  if (values.record) writeFileSync(file, table);
-  return [...groups.values()].flat().some(({ fate }) => fate === "ours") ? 1 : 0;
 }
 
-if (values.checkout === undefined)
+/** What is known of all Nodes. @returns {number} exit code */
+function report() {
+  const nodes = keptVersions().map((version) => {
+    const rows = openRows(version).all();
+    const groups = new Map(GROUPS.map((group) => [group, rows.filter(({ name }) => isOf(name, group))]));
+    return { version, groups };
+  });
+  const day = new Date().toISOString().slice(0, 10);
+  const text = documentOf(nodes, day);
+  if (values.record) writeFileSync(join(root, "docs", "results", `${day}-node-suite.md`), text);
+  return nodes.some(({ groups }) => [...groups.values()].flat().some(isUnexplained)) ? 1 : 0;
+}
+
+if (values.checkout === undefined && !values.record)
   throw new Error("name a checkout of nodejs/node: `--checkout DIR`, at the tag of the Node that is tested");
-process.exitCode = (await build()) || (await suite(realpathSync(values.checkout)));
+process.exitCode = values.checkout === undefined || values.built ? 0 : await build();
+if (process.exitCode === 0) {
+  if (values.checkout !== undefined) await suite(realpathSync(values.checkout));
+  process.exitCode = report();
+}

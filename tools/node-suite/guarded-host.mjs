@@ -8,8 +8,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const SUBJECT = /** @type {const} */ ({ type: "module", name: "node_suite" });
-const CALLER = Object.freeze({ user: { id: 21, roles: ["member"] }, organizationId: 7, sessionKey: "s" });
-const IMPORTS = ["child_process", "worker_threads", "vm", "module", "cluster"];
+const USER = { id: 21, roles: ["member"] };
+/** WHY auto: tests name hosts and unix sockets that no manifest could list before. */
+const CALLER = Object.freeze({
+  user: USER,
+  organizationId: 7,
+  sessionKey: "s",
+  mode: /** @type {const} */ ("auto"),
+});
+const HOSTS = ["localhost", "0.0.0.0", "[::]"];
+const IMPORTS = ["child_process", "worker_threads", "vm", "module", "cluster", "wasi"];
 const FILES = ["read", "create", "modify", "delete", "execute"];
 const NETWORK = ["connect", "receive", "send"];
 
@@ -22,11 +30,14 @@ export async function openHost(code) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sp-node-suite-")));
   const host = await createSallyport({
     dataFolder: join(folder, "data"),
+    classifier: async () => ({ answer: "allow", ref: "node-suite" }),
     rate: { burst: 1_000_000, perSecond: 1_000_000 },
   });
   const access = [
     ...FILES.map((operation) => ({ resource_type: "filesystem", operation, target: "/" })),
-    ...NETWORK.map((operation) => ({ resource_type: "network", operation, target: "localhost" })),
+    ...NETWORK.flatMap((operation) =>
+      HOSTS.map((target) => ({ resource_type: "network", operation, target })),
+    ),
   ];
   const manifest = { access, allowed_imports: IMPORTS };
   const answer = host.registry.registerModule({ name: SUBJECT.name, root: code, manifest });

@@ -1,11 +1,11 @@
 // @ts-check
 /**
  * Purpose: what of Node's own tests cannot pass under the guard, with the reason. A test that fails and is not listed is a
- * fault of ours. Names are those of test/parallel, a star stands for any rest.
+ * fault of ours. Told by what the test said, or by its name in test/parallel, where a star stands for any rest.
  */
 
 /** Flags that let code run beside the guard, which therefore does not start. */
-export const REFUSED_FLAGS = Object.freeze([
+const REFUSED_FLAGS = Object.freeze([
   "--expose-internals",
   "--expose_internals",
   "--experimental-loader",
@@ -18,31 +18,103 @@ export const REFUSED_FLAGS = Object.freeze([
   "--permission",
 ]);
 
-const RUNNER = "uses `node:test`, whose harness needs `async_hooks.createHook`, which is refused";
+/** @param {string} flag */
+export function isRefusedFlag(flag) {
+  return REFUSED_FLAGS.includes(flag.split("=")[0] ?? "");
+}
+
+/** What a refused test says, and why it is refused. @type {readonly (readonly [RegExp, string])[]} */
+const SAID = Object.freeze([
+  [
+    /`async_hooks\.createHook` is refused/,
+    "uses `async_hooks.createHook`, mostly through `node:test`, `domain` or the collector of test/common; it is refused, since it hands out resources of the guard and runs code in the middle of it",
+  ],
+  [
+    /importing `child_process` is refused/,
+    "starts itself as a child, and a child has no sensitive imports (SPEC section 3), which test/common needs",
+  ],
+  [
+    /importing `(?:node:)?(?:inspector|sqlite|ffi)[^`]*` is refused/,
+    "needs a debugger or a module that is never handed out",
+  ],
+  [/getHeapSnapshot` is refused/, "takes a heap snapshot, which holds the memory of the guard"],
+  [
+    /`process\.(?:binding|_[a-zA-Z]+)` is refused/,
+    "looks into Node's internals or at all handles of the process",
+  ],
+  [/`v8\.setFlagsFromString` is refused/, "changes the engine that the guard runs on"],
+  [/the flag `[^`]+` is refused/, "starts a Node with a flag that could run beside the guard"],
+  [/`module\.register[a-zA-Z]*` is refused/, "puts hooks in front of the module loader"],
+  [/listening at a socket from elsewhere is refused/, "listens at a descriptor or handle that it was handed"],
+  [
+    /a (?:look-up|connection) needs a host name/,
+    "connects to port 0 or to text that is no host name: an invalid target",
+  ],
+  [/is refused to guarded code: it changes who this process is/, "changes the user of the process"],
+  [
+    /a recursive watch follows what comes later/,
+    "watches recursively, which nobody could check; it is refused",
+  ],
+  [
+    /a thread of guarded code cannot share an environment/,
+    "shares an environment that has `NODE_…`, which a thread reads flags from",
+  ],
+  [
+    /getaddrinfo ENOTFOUND (?:example\.org|dummy)|lookup(?:WithError)? function calls/,
+    "brings a look-up of its own; the guard asks the system's resolver alone",
+  ],
+]);
+
+const LOOKUP = "brings a look-up of its own; the guard asks the system's resolver alone";
+const COUNTED = "counts threads, and the gate of the guard is one";
+const CHILD =
+  "starts itself as a child, and a child has no sensitive imports (SPEC section 3), which test/common needs";
+const WATCH = "watches recursively, which nobody could check; it is refused";
 
 /** @type {Readonly<Record<string, string>>} */
-export const REASONS = Object.freeze({
-  "test-fs-watch-recursive-*":
-    "a recursive watch follows what comes later, which nobody could check; it is refused",
-  "test-fs-append-file-flush.js": RUNNER,
-  "test-fs-operations-with-surrogate-pairs.js": RUNNER,
-  "test-fs-readdir-recursive.js": RUNNER,
-  "test-fs-write-file-flush.js": RUNNER,
-  "test-fs-write-stream-eagain.mjs": RUNNER,
-  "test-fs-write-stream-flush.js": RUNNER,
+const NAMED = Object.freeze({
+  "test-fs-watch-recursive-*": WATCH,
   "test-fs-readdir-ucs2.js":
     "writes a name that is no UTF-8; a target is text, so such a name cannot be decided on",
   "test-fs-realpath-pipe.js": "`/dev/stdin` of a pipe leads to no path, so there is nothing to decide on",
-  "test-fs-write-stream-patch-open.js":
-    "starts itself as a child, and a child has no sensitive imports, which test/common needs",
-  "test-fs-syncwritestream.js":
-    "starts itself as a child, and a child has no sensitive imports, which test/common needs",
+  "test-fs-write-stream-patch-open.js": CHILD,
+  "test-fs-syncwritestream.js": CHILD,
+  "test-fs-mkdir.js":
+    "makes a folder by a path with `..` behind one that does not exist yet: an invalid target",
+  "test-fs-promises.js":
+    "looks for the caller in the stack of an asynchronous error, which ends at the guard",
+  "test-fs-cp.mjs": "options of `cp` that are `undefined` count as absent",
+  "test-net-autoselectfamily*": LOOKUP,
+  "test-net-connect-immediate-finish.js": LOOKUP,
+  "test-net-connect-options-ipv6.js": LOOKUP,
+  "test-net-dns-custom-lookup.js": LOOKUP,
+  "test-child-process-detached.js": CHILD,
+  "test-child-process-fork-detached.js": CHILD,
+  "test-child-process-fork-exec-argv.js": CHILD,
+  "test-child-process-fork-ref.js": CHILD,
+  "test-child-process-ipc.js": CHILD,
+  "test-child-process-no-deprecation.js": CHILD,
+  "test-child-process-spawn-argv0.js": CHILD,
+  "test-child-process-spawnsync-env.js": CHILD,
+  "test-child-process-stdio-big-write-end.js": CHILD,
+  "test-child-process-stdio-reuse-readable-stdio.js": CHILD,
+  "test-child-process-stdout-flush-exit.js": CHILD,
+  "test-child-process-fork-exec-path.js":
+    "hands `NODE_TEST_DIR` on, and `NODE_…` is taken away from children",
+  "test-net-socket-constructor.js": CHILD,
+  "test-http2-client-promisify-connect-error.js":
+    "waits for a session without a stream; the guard dials with the first stream",
+  "test-worker-event.js": COUNTED,
+  "test-worker-messaging.js": COUNTED,
+  "test-worker-no-atomics.js": "takes `Atomics` away, which the gate needs",
+  "test-worker-no-sab.js": "takes `SharedArrayBuffer` away, which the gate needs",
+  "test-worker-node-options.js": "hands flags on by `NODE_OPTIONS`, which is taken away",
 });
 
-/** @param {string} name */
-export function reasonFor(name) {
-  const found = Object.entries(REASONS).find(([pattern]) =>
+/** @param {{ readonly name: string, readonly said?: string | undefined }} row */
+export function reasonFor({ name, said = "" }) {
+  const named = Object.entries(NAMED).find(([pattern]) =>
     pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
   );
-  return found?.[1];
+  return named?.[1] ?? SAID.find(([pattern]) => pattern.test(said))?.[1];
 }

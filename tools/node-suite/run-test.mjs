@@ -7,7 +7,6 @@ import { join } from "node:path";
 /** @typedef {{ outcome: "passed" | "skipped" | "failed", said: string }} Ended */
 /** @typedef {import("node:child_process").ChildProcess} ChildProcess */
 
-const LIMIT_MS = 60_000;
 const SAID_MAX = 20_000;
 
 /** What the test wants Node to be started with. @param {string} file */
@@ -17,16 +16,16 @@ export async function flagsOf(file) {
   return line.trim().split(/\s+/).filter(Boolean);
 }
 
-/** A folder of its own for what a test writes. @param {string} folder @param {number} lane */
+/** A folder of its own for what a test writes. @param {string} folder @param {string} lane */
 export function testFolder(folder, lane) {
   const own = join(folder, `lane-${lane}`);
   rmSync(own, { recursive: true, force: true });
   mkdirSync(own, { recursive: true });
-  return { NODE_TEST_DIR: own, TEST_THREAD_ID: String(lane) };
+  return { NODE_TEST_DIR: own, TEST_THREAD_ID: lane };
 }
 
-/** @param {ChildProcess} child @returns {Promise<Ended>} */
-export async function endOf(child) {
+/** @param {ChildProcess} child @param {number} limitMs @returns {Promise<Ended>} */
+export async function endOf(child, limitMs) {
   let said = "";
   /** @param {Buffer} chunk */
   const hear = (chunk) => (said = `${said}${chunk.toString()}`.slice(-SAID_MAX));
@@ -36,7 +35,7 @@ export async function endOf(child) {
   const timer = setTimeout(() => {
     isLate = true;
     child.kill("SIGKILL");
-  }, LIMIT_MS);
+  }, limitMs);
   const code = await new Promise((resolve) => {
     child.once("error", () => resolve(1));
     child.once("exit", (exitCode) => resolve(exitCode ?? 1));
