@@ -8,6 +8,7 @@ import type { Ground } from "../ground.ts";
 import { asWritten } from "./as-written.ts";
 import { type CallPlan, type PlannedCall, type Planner, blanked } from "./call-plan.ts";
 import { requireCleanText } from "./native-fs.ts";
+import { judgeOdd } from "./odd-arguments.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
 export type AnyFunction = (...args: any[]) => unknown;
@@ -20,6 +21,8 @@ export interface Wrapping {
   readonly syscall: string;
   /** How many of the first arguments are paths; one unless said. */
   readonly paths?: number | undefined;
+  /** Node may be asked about the other arguments alone: with an empty path the call does nothing. */
+  readonly isJudged?: boolean | undefined;
 }
 
 function callOf({ ground, syscall }: Wrapping): PlannedCall {
@@ -48,12 +51,13 @@ export function callNow(original: AnyFunction, { args, places, result }: CallPla
 }
 
 export function callbackCall(wrapping: Wrapping): AnyFunction {
-  const { ground, original, plan, paths = 1 } = wrapping;
+  const { ground, original, plan, paths = 1, isJudged = false } = wrapping;
   const call = callOf(wrapping);
   return (...args) => {
     const last = args.length - 1;
     const callback: unknown = args[last];
     if (typeof callback !== "function") return apply(original, undefined, blanked(args, paths));
+    if (isJudged) judgeOdd(original, args, paths);
     const own: unknown[] = [];
     for (let index = 0; index < last; index++) append(own, args[index]);
     const fail = failing(callback as Callback);
@@ -64,10 +68,21 @@ export function callbackCall(wrapping: Wrapping): AnyFunction {
       fail(error);
       return undefined;
     }
+    let isReturned = false;
     ground.decider.later(planned.parts, planned.facts, (blocked) => {
-      if (blocked !== undefined) fail(blocked);
-      else callLater(original, planned, callback as Callback);
+      if (blocked !== undefined) {
+        fail(blocked);
+        return;
+      }
+      try {
+        callLater(original, planned, callback as Callback);
+      } catch (error) {
+        // WHY: what Node says of an argument is thrown while the call is made, and told to the callback later on.
+        if (!isReturned) throw error;
+        fail(error);
+      }
     });
+    isReturned = true;
     return undefined;
   };
 }

@@ -19,7 +19,7 @@ import {
 } from "./call-plan.ts";
 import { type Entry, entriesBelow } from "./entries-below.ts";
 import { letGo } from "./held-places.ts";
-import { type Ending, isPlace, placeAt, placeOf } from "./place-of.ts";
+import { type Ending, type NotAPath, isPlace, placeAt, placeOf } from "./place-of.ts";
 
 const { COPYFILE_EXCL } = constants;
 /** A rename may not make readable or executable, a hard link not modifiable either. */
@@ -33,9 +33,12 @@ function twoPaths(ending: Ending, plan: Two): Planner {
     const args = withOptionsAt(given, 2);
     const facts = bare({ syscall: call.syscall });
     const source = placeOf(args[0], ending, call.syscall);
-    if (!isPlace(source)) return forValidator(withArgument(args, 1, ""), 0, source, facts);
     const target = placeOf(args[1], ending, call.syscall);
-    if (!isPlace(target)) return forValidator(withArgument(args, 0, ""), 1, target, facts);
+    // WHY: empty text is no path either, and Node minds the other argument first where that is none at all.
+    if (!isPlace(source) && (isPlace(target) || source.argument !== ""))
+      return forValidator(withArgument(args, 1, ""), 0, source, facts);
+    if (!isPlace(source) || !isPlace(target))
+      return forValidator(withArgument(args, 0, ""), 1, target as NotAPath, facts);
     return plan(source, target, withArgument(withArgument(args, 0, source.path), 1, target.path), call);
   };
 }

@@ -14,6 +14,7 @@ import { requireForeign } from "./descriptor-calls.ts";
 import { ownDescriptor } from "./descriptor-owner.ts";
 import { type FileHandle, handleOpener, isHandle } from "./file-handle.ts";
 import { nativeFs } from "./native-fs.ts";
+import { judgeData, judgeOdd } from "./odd-arguments.ts";
 import { flagBits } from "./open-flags.ts";
 import { notAPath } from "./place-of.ts";
 import { type OpenCall, descriptorOpener, openLater, openNow } from "./verified-open.ts";
@@ -31,6 +32,8 @@ interface ContentCall {
   readonly flag: Flag;
   /** Which argument may hold an object with `flag` and `mode`. */
   readonly options?: number | undefined;
+  /** The first place at which a callback can stand; one unless said. */
+  readonly least?: number | undefined;
   /** Node's function for a path, and the one for a descriptor where that is another one. */
   readonly original: AnyFunction;
   readonly byDescriptor?: AnyFunction | undefined;
@@ -38,8 +41,8 @@ interface ContentCall {
 
 export const CONTENT_CALLS = freeze([
   freeze({ name: "readFile", flag: "r" as Flag, options: 1 }),
-  freeze({ name: "writeFile", flag: "w" as Flag, options: 2 }),
-  freeze({ name: "appendFile", flag: "a" as Flag, options: 2 }),
+  freeze({ name: "writeFile", flag: "w" as Flag, options: 2, least: 2 }),
+  freeze({ name: "appendFile", flag: "a" as Flag, options: 2, least: 2 }),
 ]);
 export const TRUNCATE = freeze({ name: "truncate", flag: O_WRONLY });
 
@@ -118,8 +121,11 @@ export function callbackContent(ground: Ground, call: ContentCall): AnyFunction 
   return (...args) => {
     const last = args.length - 1;
     const callback = args[last] as Callback;
-    if (typeof callback !== "function") return apply(original, undefined, blanked(args, 1));
+    if (typeof callback !== "function" || last < (call.least ?? 1))
+      return apply(original, undefined, blanked(args, 1));
     if (pathText(args[0]) === undefined) return apply(original, undefined, withoutPath(ground, args, name));
+    judgeOdd(original, args, call.least ?? 1, call.options);
+    if (call.least === 2) judgeData(original, args);
     const fail = failing(callback);
     attempt(fail, () => {
       const opening = openingOf(call, withArgument(args, last, undefined)) as OpenCall;
@@ -230,6 +236,7 @@ export function openCallbackCall(ground: Ground, original: AnyFunction): AnyFunc
     const input = pathText(args[0]);
     if (input === undefined)
       return apply(original, undefined, withArgument(args, 0, notAPath(args[0], "open").argument));
+    if (args[2] !== callback) judgeOdd(original, ["", 0, args[2], callback], 1);
     const fail = failing(callback);
     const own: unknown[] = [];
     for (let index = 0; index < last; index++) append(own, args[index]);

@@ -59,8 +59,8 @@ export const REFUSED_FILE_CALLS: readonly (readonly [string, string])[] = Object
 
 export function installFs(ground: Ground): void {
   closePathModule();
-  for (const [name, { plan, syscall }] of Object.entries(PATH_PLANS))
-    threeForms(ground, name, plan, syscall, 1);
+  for (const [name, { plan, syscall, isJudged }] of Object.entries(PATH_PLANS))
+    threeForms(ground, name, plan, syscall, 1, isJudged);
   for (const [name, { plan, syscall, paths = 1 }] of Object.entries(COMPOSITE_PLANS))
     threeForms(ground, name, plan, syscall, paths);
   threeForms(ground, "cp", copyTree, "cp", 2);
@@ -86,8 +86,15 @@ export function warmFs(): void {
   void fs.promises.cp("", "").catch(() => undefined);
 }
 
-function threeForms(ground: Ground, name: string, plan: Planner, syscall: string, paths: number): void {
-  const wrapping = (original: AnyFunction) => bare({ ground, original, plan, syscall, paths });
+function threeForms(
+  ground: Ground,
+  name: string,
+  plan: Planner,
+  syscall: string,
+  paths: number,
+  isJudged = false,
+): void {
+  const wrapping = (original: AnyFunction) => bare({ ground, original, plan, syscall, paths, isJudged });
   replaceExport(promises, name, (original) => promiseCall(wrapping(original)));
   if (name === "realpath") return;
   replaceExport(fs, name, (original) => callbackCall(wrapping(original)));

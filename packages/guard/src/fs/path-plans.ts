@@ -88,35 +88,42 @@ const mkdtemp: Planner = (given, { syscall }) => {
 /** The text of the link is kept as written; whoever uses it is asked about where it leads. */
 const symlink: Planner = (args, { syscall }) => {
   const place = placeOf(args[1], "keep", syscall);
-  if (!isPlace(place)) return forValidator(withArgument(args, 0, ""), 1, place, bare({ syscall }));
   const text = pathText(args[0]);
-  if (text === undefined) return forValidator(args, 0, notAPath(args[0], syscall), bare({ syscall }));
+  if (text === undefined)
+    return forValidator(withArgument(args, 1, ""), 0, notAPath(args[0], syscall), bare({ syscall }));
+  if (!isPlace(place)) return forValidator(withArgument(args, 0, ""), 1, place, bare({ syscall }));
   const linked = withArgument(withArgument(args, 0, text), 1, place.path);
   return planOf([filePart("create", place)], linked, [place], syscall);
 };
 
+interface PathPlan {
+  readonly plan: Planner;
+  readonly syscall: string;
+  /** Node judges the other arguments first. */
+  readonly isJudged?: boolean;
+}
+
 /** By the name without `Sync`. */
-export const PATH_PLANS: Readonly<Record<string, { readonly plan: Planner; readonly syscall: string }>> =
-  freeze(
-    bare({
-      access: { plan: oneLook("follow"), syscall: "access" },
-      stat: { plan: oneLook("follow"), syscall: "stat" },
-      lstat: { plan: oneLook("keep"), syscall: "lstat" },
-      statfs: { plan: oneLook("follow"), syscall: "statfs" },
-      readlink: { plan: oneLook("keep"), syscall: "readlink" },
-      realpath: { plan: realpath, syscall: "realpath" },
-      readdir: { plan: readdir, syscall: "scandir" },
-      opendir: { plan: readdir, syscall: "opendir" },
-      chmod: { plan: onePath(modifies, "follow"), syscall: "chmod" },
-      lchmod: { plan: onePath(modifies, "keep"), syscall: "lchmod" },
-      chown: { plan: onePath(modifies, "follow"), syscall: "chown" },
-      lchown: { plan: onePath(modifies, "keep"), syscall: "lchown" },
-      utimes: { plan: onePath(modifies, "follow"), syscall: "utime" },
-      lutimes: { plan: onePath(modifies, "keep"), syscall: "lutime" },
-      unlink: { plan: onePath(deletes, "keep"), syscall: "unlink" },
-      mkdtemp: { plan: mkdtemp, syscall: "mkdtemp" },
-      symlink: { plan: symlink, syscall: "symlink" },
-    }),
-  );
+export const PATH_PLANS: Readonly<Record<string, PathPlan>> = freeze(
+  bare({
+    access: { plan: oneLook("follow"), syscall: "access" },
+    stat: { plan: oneLook("follow"), syscall: "stat" },
+    lstat: { plan: oneLook("keep"), syscall: "lstat" },
+    statfs: { plan: oneLook("follow"), syscall: "statfs" },
+    readlink: { plan: oneLook("keep"), syscall: "readlink" },
+    realpath: { plan: realpath, syscall: "realpath" },
+    readdir: { plan: readdir, syscall: "scandir" },
+    opendir: { plan: readdir, syscall: "opendir" },
+    chmod: { plan: onePath(modifies, "follow"), syscall: "chmod", isJudged: true },
+    lchmod: { plan: onePath(modifies, "keep"), syscall: "lchmod", isJudged: true },
+    chown: { plan: onePath(modifies, "follow"), syscall: "chown", isJudged: true },
+    lchown: { plan: onePath(modifies, "keep"), syscall: "lchown", isJudged: true },
+    utimes: { plan: onePath(modifies, "follow"), syscall: "utime" },
+    lutimes: { plan: onePath(modifies, "keep"), syscall: "lutime" },
+    unlink: { plan: onePath(deletes, "keep"), syscall: "unlink" },
+    mkdtemp: { plan: mkdtemp, syscall: "mkdtemp" },
+    symlink: { plan: symlink, syscall: "symlink" },
+  }),
+);
 
 export const watchPlan: Planner = oneLook("follow");

@@ -85,6 +85,7 @@ export function notAPath(input: unknown, syscall: string): NotAPath {
 const OTHER_SCHEME = new URL("https://example.com/");
 const WITH_HOST = new URL("file://host/");
 const ENCODED_SLASH = new URL("file:///%2F");
+const ENCODED_NUL = new URL("file:///%00");
 const hrefOf = getOwnPropertyDescriptor(URL.prototype, "href")?.get as () => string;
 const { isUint8Array } = types;
 const noop = freeze((): void => undefined);
@@ -100,7 +101,19 @@ function standInFor(input: object): unknown {
     return {};
   }
   if (!beginsWith(href, "file:")) return OTHER_SCHEME;
-  return beginsWith(href, "file:///") ? ENCODED_SLASH : WITH_HOST;
+  if (!beginsWith(href, "file:///")) return WITH_HOST;
+  return hasEncodedSlash(href) ? ENCODED_SLASH : ENCODED_NUL;
+}
+
+function hasEncodedSlash(href: string): boolean {
+  for (let index = 0; index + 2 < href.length; index++)
+    if (
+      charCodeAt(href, index) === 0x25 &&
+      charCodeAt(href, index + 1) === 0x32 &&
+      (charCodeAt(href, index + 2) | 0x20) === 0x66
+    )
+      return true;
+  return false;
 }
 
 /** Text in which Node would write another character than the one that is there. */
