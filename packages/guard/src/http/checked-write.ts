@@ -9,7 +9,7 @@ import type { AccessPart } from "../access-part.ts";
 import { refusedError } from "../blocked-call.ts";
 import { append, apply, bare, freeze, getOwnPropertyDescriptor, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import { type Connection, connectionOf, makeRaw } from "../network/connection.ts";
+import { type Connection, connectionOf, isRaw, makeRaw } from "../network/connection.ts";
 import { releasing } from "../network/native-handles.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type Piece, bytesLength, fromLatin1, joined, ownBytes, part, plainLength } from "./own-bytes.ts";
@@ -37,7 +37,7 @@ export function guardWrites(ground: Ground): void {
         written: Written,
       ): unknown {
         const connection = connectionOf(this);
-        if (connection === undefined || connection.passage === "raw")
+        if (connection === undefined || isRaw(connection))
           return apply(original, this, [isMany, data, encoding, written]);
         const send = (bytes: Uint8Array): void => {
           // WHY: Node would keep bytes for later where the program can reach them; the guard knows that it is open.

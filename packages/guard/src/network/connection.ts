@@ -11,12 +11,13 @@ import { setStanding } from "./native-handles.ts";
 
 /**
  * - `opening`: where it leads is not decided yet, or it is not there yet; what is written waits.
+ * - `deciding`: network connect is asked for; Node keeps what is written until it is connected.
  * - `requests`: each request is decided before its bytes leave; anything else needs network connect.
  * - `streams`: HTTP/2 writes by itself, each stream is decided when it is asked for; nothing else may be written.
  * - `covered`: another protocol of Node runs inside (TLS), and is followed there; nothing else may be written.
  * - `raw`: network connect was decided later on.
  */
-export type Passage = "opening" | "requests" | "streams" | "covered" | "raw";
+export type Passage = "opening" | "deciding" | "requests" | "streams" | "covered" | "raw";
 
 /** A request that was decided when the connection was opened for it; it is not decided twice. */
 export interface Decided {
@@ -70,6 +71,11 @@ export function letWaiting(connection: Connection, isOpen: boolean): void {
   const { waiting } = connection;
   connection.waiting = [];
   for (let index = 0; index < waiting.length; index++) (waiting[index] as (isOpen: boolean) => void)(isOpen);
+}
+
+/** Network connect was decided on, or is being decided on and nothing can leave before. */
+export function isRaw({ passage }: Connection): boolean {
+  return passage === "raw" || passage === "deciding";
 }
 
 /** Network connect was decided on: whatever leaves by it is covered. */

@@ -5,24 +5,32 @@
 import net from "node:net";
 import type { Host } from "@sallyport/contract";
 import { apply, put } from "../captured.ts";
-import { connectionOf } from "./connection.ts";
+import { connectionOf, isRaw } from "./connection.ts";
 import { type Address, type Endpoint, addressOf } from "./endpoint.ts";
-import { permitDials, setStanding } from "./native-handles.ts";
+import { permitBind, permitDials, setStanding } from "./native-handles.ts";
+import { NO_NAME } from "./not-an-endpoint.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
 export type Opened = net.Socket & { connecting: boolean };
-// oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
-const { once } = net.Socket.prototype;
+/* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
+const { on, removeListener } = net.Socket.prototype;
+/* oxlint-enable typescript/unbound-method */
 
 /** Addresses, or a way to be told of them later. */
-export type DialTarget =
-  | readonly Host[]
-  | { readonly later: (found: (addresses: readonly Host[]) => void) => void };
+export type DialTarget = readonly Host[] | { readonly later: (found: Found) => void };
 
-/** WHY: what was not dialled when the connection is there, or is over, is not dialled at all. */
-function withdrawing(socket: net.Socket, withdraw: () => void): void {
-  apply(once, socket, ["connect", withdraw]);
-  apply(once, socket, ["close", withdraw]);
+/** An error, or addresses. */
+export type Found = (error: unknown, addresses: readonly Host[]) => void;
+
+/** Calls once, when the connection is there or is over, and leaves no listener behind. */
+export function whenSettled(socket: net.Socket, settle: () => void): void {
+  const over = (): void => {
+    apply(removeListener, socket, ["connect", over]);
+    apply(removeListener, socket, ["close", over]);
+    settle();
+  };
+  apply(on, socket, ["connect", over]);
+  apply(on, socket, ["close", over]);
 }
 
 export function permitAll(
@@ -34,13 +42,11 @@ export function permitAll(
   const texts: string[] = [];
   for (let index = 0; index < addresses.length; index++)
     put(texts, index, addressOf(addresses[index] as Host).address);
-  withdrawing(socket, permitDials(texts, port, isJudged));
+  // WHY: what was not dialled by then is not dialled at all.
+  whenSettled(socket, permitDials(texts, port, isJudged));
 }
 
-type LookedUp = (error: null, address: string | readonly Address[], family?: number) => void;
-
-/** Never looked up: what Node is told of it comes from the guard. */
-const NO_NAME = "address.invalid";
+type LookedUp = (error: unknown, address?: string | readonly Address[], family?: number) => void;
 
 export function dialNow(
   original: AnyFunction,
@@ -51,11 +57,11 @@ export function dialNow(
   callback: AnyFunction | undefined,
 ): void {
   const connection = connectionOf(socket);
-  const isJudged = connection !== undefined && connection.passage !== "raw";
+  const isJudged = connection !== undefined && !isRaw(connection);
   const isLater = "later" in target;
   if (endpoint.kind === "unix") {
     put(own, "path", endpoint.path);
-    withdrawing(socket, permitDials([endpoint.path], undefined, isJudged));
+    whenSettled(socket, permitDials([endpoint.path], undefined, isJudged));
   } else {
     const { host, port, kind } = endpoint;
     if (!isLater) permitAll(socket, target, port, isJudged);
@@ -63,15 +69,22 @@ export function dialNow(
     put(own, "host", kind === "name" ? host : isLater ? NO_NAME : addressOf(host).address);
     put(own, "lookup", (_host: string, asked: { readonly all?: boolean }, found: LookedUp) => {
       const { all } = asked;
-      if (isLater) target.later((addresses) => lookedUp(addresses, all === true, found));
+      if (isLater)
+        target.later((error, addresses) => {
+          if (error !== undefined && error !== null) found(error);
+          else lookedUp(addresses, all === true, found);
+        });
       else lookedUp(target, all === true, found);
     });
   }
+  const { localAddress, localPort } = own;
+  if (Boolean(localAddress) || Boolean(localPort))
+    whenSettled(socket, permitBind(localAddress as string, localPort as number));
   socket.connecting = false;
   // WHY: the handle of a TLS socket is there already, and takes what is written before it is connected.
   if (isJudged) setStanding(handleOf(socket), connection.passage === "streams" ? "taken" : "judged");
   apply(original, socket, callback === undefined ? [own] : [own, callback]);
-  if (connection?.passage === "streams") setStanding(handleOf(socket), "taken");
+  if (isJudged) setStanding(handleOf(socket), connection.passage === "streams" ? "taken" : "judged");
 }
 
 function handleOf(socket: object): unknown {

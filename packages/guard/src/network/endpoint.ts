@@ -25,6 +25,8 @@ const KEPT = freeze([
   "blockList",
   "keepAlive",
   "keepAliveInitialDelay",
+  "localAddress",
+  "localPort",
   "noDelay",
   "onread",
   "timeout",

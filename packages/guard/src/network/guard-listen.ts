@@ -8,13 +8,14 @@ import { type Host, isIpLiteral, parseHost } from "@sallyport/contract";
 import { capturedUrl } from "@sallyport/gate";
 import { type AccessPart, connectPart, createOrModify } from "../access-part.ts";
 import { invalidError, refusedError } from "../blocked-call.ts";
-import { apply, bare, freeze, inNextTick, put } from "../captured.ts";
+import { apply, bare, charCodeAt, freeze, inNextTick, put } from "../captured.ts";
 import { isPlace, placeOf } from "../fs/place-of.ts";
 import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 import { decideEndpoint } from "./decide-endpoint.ts";
 import { type ConnectOptions, addressOf } from "./endpoint.ts";
 import { binding } from "./native-handles.ts";
+import { shownValue } from "./not-an-endpoint.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
@@ -55,13 +56,27 @@ export function guardListen(ground: Ground): void {
         const both = normalizeArgs(args);
         const own = ownOptions(args, both[0]);
         const callback = both[1];
-        const go = (end: End): void => {
-          apply(set, ends, [this, end]);
-          apply(original, this, callback === null ? [own] : [own, callback]);
-        };
+        const isListening = Boolean((this as Listening)._handle);
+        const asked = isListening ? undefined : askedOf(args, both[0]);
+        // WHY: it throws, and says why; without an end that was decided on it listens nowhere.
+        if (asked === undefined) return apply(original, this, [shownOptions(both[0])]) as net.Server;
+        const call = nextCall(this as Listening);
         const fail = (error: unknown): void =>
           inNextTick(((reason: unknown) => apply(emit, this, ["error", reason])) as () => void, error);
-        decide(ground, both[0], own, go, fail);
+        let isReturned = false;
+        const go = (end: End): void => {
+          // WHY: a server that was closed, or told to listen elsewhere, meanwhile does not listen here.
+          if (isReturned && (this as Listening)._listeningId !== call) return;
+          apply(set, ends, [this, end]);
+          try {
+            apply(original, this, callback === null ? [own] : [own, callback]);
+          } catch (error) {
+            if (!isReturned) throw error;
+            fail(error);
+          }
+        };
+        decide(ground, asked, own, go, fail);
+        isReturned = true;
         return this;
       },
   );
@@ -83,34 +98,75 @@ export function guardListen(ground: Ground): void {
   );
 }
 
+interface Asked {
+  readonly path: string | undefined;
+  readonly host: unknown;
+  readonly port: number;
+}
+
+/** Where Node would listen; `undefined` where it refuses. */
+function askedOf(args: readonly unknown[], options: ConnectOptions): Asked | undefined {
+  const { path, host, port: given } = options;
+  const isAny =
+    args.length === 0 ||
+    typeof args[0] === "function" ||
+    given === null ||
+    (given === undefined && "port" in options);
+  if (!isAny && typeof given !== "number" && typeof given !== "string")
+    return typeof path === "string" && path !== "" ? bare({ path, host: undefined, port: 0 }) : undefined;
+  const port = isAny ? 0 : typeof given === "string" ? (hasDigit(given) ? +given : -1) : (given as number);
+  if ((port | 0) !== port || port < 0 || port > PORT_MAX) return undefined;
+  return bare({ path: undefined, host, port });
+}
+
+/** WHY: text without one is a number to the language, and none to Node. */
+function hasDigit(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = charCodeAt(text, index);
+    if (code >= 0x30 && code <= 0x39) return true;
+  }
+  return false;
+}
+
+/** What Node is shown so that it refuses it. */
+function shownOptions(options: ConnectOptions): object {
+  const shown = {};
+  for (const key of ["port", "path"]) if (key in options) put(shown, key, shownValue(options[key]));
+  return shown;
+}
+
+interface Listening {
+  _handle?: unknown;
+  _listeningId?: unknown;
+}
+
+/** Node numbers the calls of `listen` and `close`, so that one that waits knows whether it still counts. */
+function nextCall(server: Listening): unknown {
+  if (typeof server._listeningId === "number") server._listeningId++;
+  return server._listeningId;
+}
+
 function decide(
   ground: Ground,
-  { path, host, port }: ConnectOptions,
+  { path, host, port }: Asked,
   own: Record<string, unknown>,
   go: (end: End) => void,
   fail: (error: unknown) => void,
 ): void {
-  if (path !== undefined && path !== null) {
+  if (path !== undefined) {
     listenAtPath(ground, path, own, go, fail);
     return;
   }
-  const number = port === undefined || port === null ? 0 : typeof port === "string" ? +port : port;
   const hasHost = host !== undefined && host !== null && host !== "";
   const parsed = typeof host === "string" && hasHost ? parseHost(host, capturedUrl) : ANYWHERE;
-  if (
-    typeof number !== "number" ||
-    (number | 0) !== number ||
-    number < 0 ||
-    number > PORT_MAX ||
-    parsed === undefined
-  )
-    throw invalidError("listening needs a port from 0 to 65535", bare({ syscall: "listen" }));
-  put(own, "port", number);
-  const target = number === 0 ? parsed : `${parsed}:${number}`;
-  const requested = hasHost ? `${host as string}:${number}` : target;
+  if (parsed === undefined)
+    throw invalidError("listening needs a host name or address: hand over one", bare({ syscall: "listen" }));
+  put(own, "port", port);
+  const target = port === 0 ? parsed : `${parsed}:${port}`;
+  const requested = hasHost ? `${host as string}:${port}` : target;
   const part = (address: Host | undefined): AccessPart => connectPart(target, requested, bare({ address }));
   const kind = isIpLiteral(parsed) ? ("address" as const) : ("name" as const);
-  const endpoint = bare({ kind, host: parsed, port: number, requested });
+  const endpoint = bare({ kind, host: parsed, port, requested });
   const facts = bare({ syscall: "listen", path: requested });
   decideEndpoint(ground.decider, bare({ endpoint, family: 0, part, facts }), (error, addresses) => {
     if (error !== undefined && error !== null) {
@@ -119,7 +175,7 @@ function decide(
     }
     const address = hasHost ? addressOf(addresses[0] as Host).address : null;
     if (address !== null) put(own, "host", address);
-    go(bare({ address, port: number }));
+    go(bare({ address, port }));
   });
 }
 
@@ -145,10 +201,15 @@ function listenAtPath(
   });
 }
 
+/** WHY: Node takes nothing else for one. */
+function isDescriptor(fd: unknown): boolean {
+  return typeof fd === "number" && fd >= 0;
+}
+
 /** @throws ExternalAccessError for a server that is handed a socket from elsewhere */
 function ownOptions(args: readonly unknown[], options: ConnectOptions): Record<string, unknown> {
   for (const key of ["_handle", "handle", "fd"])
-    if (options[key] !== undefined && options[key] !== null)
+    if (key === "fd" ? isDescriptor(options[key]) : Boolean(options[key]))
       throw refusedError(
         "listening at a socket from elsewhere is refused to guarded code: name a port or a path",
         bare({ syscall: "listen" }),

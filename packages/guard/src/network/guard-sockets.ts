@@ -7,7 +7,15 @@
 import net from "node:net";
 import tls from "node:tls";
 import { type Host, isLocalAddress } from "@sallyport/contract";
-import { apply, bare, freeze, getOwnPropertyDescriptor, getPrototypeOf, put } from "../captured.ts";
+import {
+  apply,
+  bare,
+  freeze,
+  getOwnPropertyDescriptor,
+  getPrototypeOf,
+  inNextTick,
+  put,
+} from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type RequestNote, takeNote } from "../http/request-note.ts";
 import { originUrl, requestPart } from "../http/request-part.ts";
@@ -15,13 +23,14 @@ import { replaceExport } from "../replace-export.ts";
 import {
   type Connection,
   forgetConnection,
+  isRaw,
   keepConnection,
   letWaiting,
   makeRaw,
   newConnection,
 } from "./connection.ts";
 import { type EndpointQuestion, decideEndpoint } from "./decide-endpoint.ts";
-import { type DialTarget, type Opened, dialNow, permitAll } from "./dial.ts";
+import { type DialTarget, type Found, type Opened, dialNow, permitAll, whenSettled } from "./dial.ts";
 import {
   type ConnectOptions,
   type Endpoint,
@@ -30,6 +39,7 @@ import {
   endpointPart,
   ownOptions,
 } from "./endpoint.ts";
+import { isBadLookup, refuseAsNode, requireHints } from "./not-an-endpoint.ts";
 import { ownSocket } from "./socket-owner.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -38,7 +48,7 @@ const { _normalizeArgs: normalizeArgs } = net as unknown as {
   readonly _normalizeArgs: (args: readonly unknown[]) => readonly [ConnectOptions, AnyFunction | null];
 };
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
-const { destroy, once } = net.Socket.prototype;
+const { destroy } = net.Socket.prototype;
 /* oxlint-enable typescript/unbound-method */
 const { deleteProperty } = Reflect;
 const TlsPrototype = tls.TLSSocket.prototype;
@@ -71,9 +81,16 @@ export function guardSockets(ground: Ground): void {
       const both = given === args ? normalizeArgs(args) : (given as [ConnectOptions, AnyFunction | null]);
       const options = both[0];
       const callback = typeof both[1] === "function" ? both[1] : undefined;
-      const endpoint = endpointOf(
-        bare({ path: options["path"], host: options["host"], port: options["port"] }),
-      );
+      const asked = bare({ path: options["path"], host: options["host"], port: options["port"] });
+      let endpoint: Endpoint;
+      try {
+        endpoint = endpointOf(asked);
+        if (isBadLookup(options)) throw new TypeError("a look-up is a function");
+      } catch (error) {
+        refuseAsNode(original as AnyFunction, this, bare({ ...options, ...asked }), error);
+        return this;
+      }
+      if (endpoint.kind === "name") requireHints(options);
       const own = ownOptions(options);
       const family = options["family"];
       forgetConnection(this);
@@ -118,6 +135,7 @@ function open(ground: Ground, opening: Opening): void {
   const note = takeNote((one) => one.host === endpoint.host && one.port === endpoint.port);
   const url = note === undefined ? undefined : originUrl(connection, note);
   if (note === undefined || url === undefined) {
+    connection.passage = "deciding";
     const part = (address: Host | undefined) => endpointPart(endpoint, address);
     decide(ground, opening, connection, bare({ endpoint, family, part }));
   } else openForRequest(ground, opening, connection, note, url);
@@ -129,28 +147,36 @@ function heldConnection(
   connection: Connection,
   endpoint: HostEndpoint,
 ): HeldConnection {
-  let answer: ((addresses: readonly Host[]) => void) | undefined;
-  let known: readonly Host[] | undefined;
   connection.passage = "streams";
-  dial({
-    later: (found) => {
-      if (known === undefined) answer = found;
-      else found(known);
-    },
-  });
+  const answer = dialSoon(dial);
   return freeze(
     bare({
       connection,
       endpoint,
       family,
       dial: (addresses: readonly Host[]): void => {
-        known = addresses;
         connection.address = dialledAddress(connection.host, addresses);
         permitAll(socket, addresses, endpoint.port, true);
-        answer?.(addresses);
+        answer(undefined, addresses);
       },
     }),
   );
+}
+
+/** Node makes the handle now, and is told the addresses later; it keeps what is written until then. */
+function dialSoon(dial: Opening["dial"]): Found {
+  let answer: Found | undefined;
+  let known: { readonly error: unknown; readonly addresses: readonly Host[] } | undefined;
+  dial({
+    later: (found) => {
+      if (known === undefined) answer = found;
+      else found(known.error, known.addresses);
+    },
+  });
+  return (error, addresses) => {
+    known = bare({ error, addresses });
+    answer?.(error, addresses);
+  };
 }
 
 function openForRequest(
@@ -175,37 +201,48 @@ function decide(
   connection: Connection | undefined,
   question: Omit<EndpointQuestion, "facts">,
 ): void {
-  const path = endpoint.requested;
+  const facts = bare({ syscall: "connect", path: endpoint.requested });
+  // WHY: a name is looked up in any case, so Node waits for it as it always does; a request is dialled when it is decided.
+  const isSoon = endpoint.kind === "name" && connection?.passage === "deciding";
+  const answer = isSoon ? dialSoon(dial) : undefined;
   const patient = patientWith(socket);
-  decideEndpoint(decider, { ...question, facts: bare({ syscall: "connect", path }) }, (error, addresses) => {
+  decideEndpoint(decider, { ...question, facts }, (error, addresses) => {
     patient.end();
     if (error !== undefined && error !== null) {
-      apply(destroy, socket, [error as Error]);
-      if (connection !== undefined) letWaiting(connection, false);
+      if (answer === undefined) apply(destroy, socket, [error as Error]);
+      else answer(error, addresses);
+      // WHY: behind Node's own tick, so that the socket ends with this error and no other.
+      if (connection !== undefined) inNextTick(closed, connection);
       return;
     }
     if (socket.destroyed) return;
     if (connection !== undefined) openedBy(socket, connection, addresses);
-    dial(addresses);
+    if (answer === undefined || endpoint.kind !== "name") {
+      dial(addresses);
+      return;
+    }
+    permitAll(socket, addresses, endpoint.port, connection !== undefined && !isRaw(connection));
+    answer(undefined, addresses);
   });
 }
 
+function closed(connection: Connection): void {
+  letWaiting(connection, false);
+}
+
 /** What may leave by it once it is there. */
-export function openedBy(socket: object, connection: Connection, addresses: readonly Host[]): void {
-  if (connection.decided === undefined && connection.passage === "opening") {
+export function openedBy(socket: net.Socket, connection: Connection, addresses: readonly Host[]): void {
+  if (connection.passage === "deciding") {
     makeRaw(socket, connection);
     letWaiting(connection, true);
     return;
   }
   connection.address = dialledAddress(connection.host, addresses);
-  apply(once, socket as net.Socket, [
-    "connect",
-    () => {
-      if (connection.passage === "opening") connection.passage = "requests";
-      letWaiting(connection, true);
-    },
-  ]);
-  apply(once, socket as net.Socket, ["close", () => letWaiting(connection, false)]);
+  whenSettled(socket, () => {
+    const isOpen = !socket.destroyed;
+    if (isOpen && connection.passage === "opening") connection.passage = "requests";
+    letWaiting(connection, isOpen);
+  });
 }
 
 /** The one that later checks are made with: a local one where there is any, none where the host is an address. */

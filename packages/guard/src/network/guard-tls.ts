@@ -9,7 +9,7 @@ import { apply, bare } from "../captured.ts";
 import { lowered } from "../http/request-head.ts";
 import { refusing } from "../refused/refused-exports.ts";
 import { replaceExport } from "../replace-export.ts";
-import { type Connection, connectionOf, keepConnection, newConnection } from "./connection.ts";
+import { type Connection, connectionOf, isRaw, keepConnection, newConnection } from "./connection.ts";
 import { setStanding } from "./native-handles.ts";
 
 interface Secured {
@@ -25,10 +25,10 @@ export function guardTls(): void {
       function _wrapHandle(this: Secured, ...args: unknown[]) {
         const inner = args[0];
         const outer = typeof inner === "object" && inner !== null ? connectionOf(inner) : undefined;
-        if (outer !== undefined && outer.passage !== "raw") coverBy(this, outer, inner as object);
+        if (outer !== undefined && !isRaw(outer)) coverBy(this, outer, inner as object);
         const handle = apply(original, this, args);
         const own = connectionOf(this);
-        if (own !== undefined && own.passage !== "raw")
+        if (own !== undefined && !isRaw(own))
           setStanding(handle, own.passage === "streams" ? "taken" : "judged");
         return handle;
       },

@@ -29,6 +29,8 @@ interface Permit {
   readonly address: string;
   /** None for a unix socket. */
   readonly port: number | undefined;
+  /** For the local end. */
+  readonly isBind: boolean;
   readonly isJudged: boolean;
   /** The permits of one connection. */
   readonly batch: object;
@@ -59,7 +61,40 @@ export function permitDials(
 ): () => void {
   const batch = bare({});
   for (let index = 0; index < addresses.length; index++)
-    permits = bare({ address: addresses[index] as string, port, isJudged, batch, next: permits });
+    permits = bare({
+      address: addresses[index] as string,
+      port,
+      isBind: false,
+      isJudged,
+      batch,
+      next: permits,
+    });
+  return () => {
+    for (;;) if (takePermit((permit) => permit.batch === batch) === undefined) return;
+  };
+}
+
+const ANY_LOCAL = Object.freeze(["0.0.0.0", "::"]);
+/** As many as Node tries addresses. */
+const BINDS_MAX = 8;
+
+/**
+ * Lets a handle that is about to connect choose its own end, which says nothing about where it goes: to listen there is
+ * another thing.
+ */
+export function permitBind(address: string | undefined, port: number | undefined): () => void {
+  const batch = bare({});
+  const texts = typeof address === "string" && address !== "" ? [address] : ANY_LOCAL;
+  for (let count = 0; count < BINDS_MAX; count++)
+    for (let index = 0; index < texts.length; index++)
+      permits = bare({
+        address: texts[index] as string,
+        port,
+        isBind: true,
+        isJudged: false,
+        batch,
+        next: permits,
+      });
   return () => {
     for (;;) if (takePermit((permit) => permit.batch === batch) === undefined) return;
   };
@@ -67,7 +102,11 @@ export function permitDials(
 
 /** Whether a dial there was decided on; it is used up. */
 export function takeDial(address: unknown, port: unknown): boolean {
-  return takePermit((one) => one.address === address && one.port === port) !== undefined;
+  return takePermit((one) => !one.isBind && one.address === address && one.port === port) !== undefined;
+}
+
+function takeBind(address: unknown, port: unknown): boolean {
+  return takePermit((one) => one.isBind && one.address === address && one.port === port) !== undefined;
 }
 
 function takePermit(fits: (permit: Permit) => boolean): Permit | undefined {
@@ -188,7 +227,7 @@ function guardConnect(holder: object, name: string, isPipe: boolean): void {
       function connect(this: object, ...args: unknown[]) {
         const address = args[1];
         const port = isPipe ? undefined : args[2];
-        const permit = takePermit((one) => one.address === address && one.port === port);
+        const permit = takePermit((one) => !one.isBind && one.address === address && one.port === port);
         if (permit === undefined) throw refused();
         if (permit.isJudged && standingOf(this) !== "taken") setStanding(this, "judged");
         return apply(original, this, args);
@@ -202,7 +241,7 @@ function guardBind(holder: object, name: string): void {
     name,
     (original) =>
       function bind(this: object, ...args: unknown[]) {
-        if (!isBinding) throw refused();
+        if (!isBinding && (name === "listen" || !takeBind(args[0], args[1]))) throw refused();
         return apply(original, this, args);
       },
   );

@@ -2,6 +2,7 @@
  * Everything that starts code outside of this thread: programs, threads, native code. Guarded whether the subject's
  * manifest lists the modules or not; that they are refused where it does not is said in `imports/`.
  */
+import { quietly } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { guardSpawnSync } from "./guard-spawn-sync.ts";
 import { guardSpawn } from "./guard-spawn.ts";
@@ -13,5 +14,9 @@ export function guardProcesses(ground: Ground): void {
   guardSpawnSync(ground);
   guardWorkers(ground);
   if (ground.imports.allows("native_addons")) guardAddons(ground);
-  if (ground.imports.allows("wasi")) guardWasi(ground, process.getBuiltinModule("wasi"));
+  if (ground.imports.allows("wasi"))
+    guardWasi(
+      ground,
+      quietly(() => process.getBuiltinModule("wasi")),
+    );
 }

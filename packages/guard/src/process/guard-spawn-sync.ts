@@ -11,7 +11,7 @@ import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 import { isNodeProgram, launchOf, withChildGate } from "./child-launch.ts";
 import { ownStdio } from "./child-stdio.ts";
-import { folderOf, ownPairs, requireBranch, requireSameUser, textsOf } from "./guard-spawn.ts";
+import { argumentTexts, folderOf, ownPairs, requireBranch, requireSameUser } from "./guard-spawn.ts";
 
 type Options = Record<string, unknown>;
 type SpawnSync = (file: string, args: readonly string[], options: Options) => Ended;
@@ -64,7 +64,7 @@ export function guardSpawnSync(ground: Ground): void {
 function callOf(given: readonly unknown[]): Call {
   const file = given[0];
   const hasArgs = Array.isArray(given[1]) || given[1] === undefined || given[1] === null;
-  const args = textsOf(hasArgs ? given[1] : undefined);
+  const args = argumentTexts(hasArgs ? given[1] : undefined);
   if (typeof file !== "string" || args === undefined) throw notText();
   return bare({ file, args, options: copyOptions(hasArgs ? given[2] : given[1]) });
 }

@@ -8,6 +8,7 @@ import { pathText } from "@sallyport/gate";
 import { invalidError, refusedError } from "../blocked-call.ts";
 import { append, apply, bare, freeze, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
+import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type ChildLaunch, launchOf, withChildGate } from "./child-launch.ts";
 import { checkedStreams, ownStdio } from "./child-stdio.ts";
@@ -63,6 +64,9 @@ export function guardSpawn(ground: Ground): void {
     "spawn",
     (original) =>
       function spawn(this: Started, options: unknown): unknown {
+        const shown = notSpawned(options);
+        // WHY: it throws, and says why; nothing was decided on, so nothing starts.
+        if (shown !== undefined) return apply(original, this, shown);
         const { file, args, cwd, own, launch } = planned(ground, options);
         const branch = launch.isNode ? openGate(ground, launch, own) : undefined;
         const pairs = textsOf(own["envPairs"]) ?? [];
@@ -107,12 +111,15 @@ function nativeArguments(ground: Ground, taken: Decided, given: readonly unknown
   return [own];
 }
 
+/** What Node is shown in the place of options that it refuses; `undefined` where it takes them. */
+function notSpawned(options: unknown): unknown[] | undefined {
+  return typeof options === "object" && options !== null ? undefined : [shownValue(options)];
+}
+
 function planned(ground: Ground, options: unknown) {
-  if (typeof options !== "object" || options === null)
-    throw invalidError("a process needs options: use the functions of `child_process`", facts("spawn"));
   const given = options as Options;
   const { file, cwd, uid, gid, stdio } = given;
-  const args = textsOf(given["args"]);
+  const args = argumentTexts(given["args"]);
   if (typeof file !== "string" || args === undefined)
     throw invalidError("a program is text, and so are its arguments: hand over texts", facts("spawn"));
   requireSameUser(uid, gid);
@@ -176,6 +183,15 @@ export function requireSameUser(uid: unknown, gid: unknown): void {
 
 function isSame(given: unknown, own: number | undefined): boolean {
   return given === undefined || given === null || given === own;
+}
+
+/** Arguments as the texts that Node makes of them, each of them once; `undefined` where there is no list. */
+export function argumentTexts(list: unknown): string[] | undefined {
+  const texts: string[] = [];
+  if (list === undefined || list === null) return texts;
+  if (!Array.isArray(list)) return undefined;
+  for (let index = 0; index < list.length; index++) append(texts, `${list[index] as number}`);
+  return texts;
 }
 
 /** A copy of a list of texts; `undefined` where something in it is none. */

@@ -10,6 +10,7 @@ import { invalidError, refusedError } from "../blocked-call.ts";
 import { append, bare, beginsWith, defineProperty, freeze, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { requireListed } from "../imports/sensitive-import.ts";
+import { shownValue } from "../network/not-an-endpoint.ts";
 import { refusing } from "../refused/refused-exports.ts";
 import { replaceExport } from "../replace-export.ts";
 import { isScrubbed } from "./child-environment.ts";
@@ -36,10 +37,13 @@ const { SHARE_ENV } = workerThreads;
 const NativeUrl = URL;
 // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
 const hrefOf = Object.getOwnPropertyDescriptor(URL.prototype, "href")?.get as () => string;
+/** No thread starts from it: it is shown to Node beside what Node refuses. */
+const NOWHERE = "/dev/null";
 const KEPT = freeze(["argv", "name", "resourceLimits", "stderr", "stdin", "stdout", "trackUnmanagedFds"]);
 
+const Native = workerThreads.Worker as unknown as AnyClass;
+
 export function guardWorkers(ground: Ground): void {
-  const Native = workerThreads.Worker as unknown as AnyClass;
   const Guarded: AnyClass = new Proxy(Native, {
     construct: (_target, args: readonly unknown[], newTarget): object => {
       const { file, options } = planned(ground, args);
@@ -107,6 +111,9 @@ function flagsOf(ground: Ground, given: unknown): string[] {
   const own: string[] = [];
   append(own, "--require");
   append(own, ground.launch.preload);
+  // INVARIANT: Node throws for each of these, so that no thread starts here.
+  if (Boolean(given) && !Array.isArray(given))
+    construct(Native, [NOWHERE, bare({ execArgv: shownValue(given) })]);
   const flags = textsOf(given);
   const bad = flags === undefined ? "execArgv" : badFlag(flags, 0);
   if (bad !== undefined)
@@ -125,6 +132,8 @@ function environmentOf(given: unknown): Options | typeof SHARE_ENV {
     requireNoFlags();
     return SHARE_ENV;
   }
+  if (given !== undefined && given !== null && typeof given !== "object")
+    construct(Native, [NOWHERE, bare({ env: shownValue(given) })]);
   const source = (typeof given === "object" && given !== null ? given : process.env) as Options;
   const env: Options = bare({});
   const names = ownKeys(source);
@@ -163,5 +172,6 @@ function fileOf(file: unknown, isText: boolean): unknown {
   if (href !== undefined) return new NativeUrl(href);
   const path = pathText(file);
   if (path !== undefined) return path;
+  construct(Native, [shownValue(file)]);
   throw invalidError("a thread needs a path, a URL or the text of a program", bare({ syscall: "Worker" }));
 }

@@ -1,0 +1,137 @@
+/**
+ * Ordinary code cannot tell a guarded Node from a bare one where nothing is blocked: the same program runs in both, and
+ * says the same. Each row was found by Node's own tests (docs/results).
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
+import { type GuardedWorld, type Preload, buildPreload, openWorld, start } from "./guarded-process.ts";
+
+let preload: Preload;
+let world: GuardedWorld;
+
+const HOSTS = ["localhost", "[::]", "0.0.0.0"];
+
+beforeAll(async () => {
+  preload = await buildPreload();
+  const network = HOSTS.map((host) => entry("network", "connect", host));
+  const execute = entry("filesystem", "execute", "/");
+  const imports = ["child_process", "wasi", "worker_threads"];
+  world = await openWorld(preload, () => [...network, execute], {}, imports);
+});
+afterAll(async () => {
+  await world.close();
+  preload.remove();
+});
+
+const PROGRAM = `
+const at = JSON.parse(process.argv[2]);
+const fs = require("node:fs");
+const net = require("node:net");
+const { once } = require("node:events");
+const told = (error) => [error.name, error.code].join(" ");
+const thrown = (work) => { try { work(); return "nothing"; } catch (error) { return told(error); } };
+const never = () => { throw new Error("the callback was called"); };
+const file = at.all + "/a.txt";
+const failed = (socket) => new Promise((done) => socket.on("error", (error) => done(told(error))));
+const listened = async (...args) => {
+  const server = net.createServer();
+  server.listen(...args);
+  await once(server, "listening");
+  server.close();
+  return "listening";
+};
+const peer = (serve) => new Promise((done) => { const server = net.createServer(serve).listen(0, () => done(server)); });
+const tasks = {
+  "an owner that is no number": () => thrown(() => fs.chown(file, "bad", 1, never)),
+  "a group that is no number": () => thrown(() => fs.lchown(file, 1, {}, never)),
+  "data that are none": () => thrown(() => fs.writeFile(file, {}, never)),
+  "data as bytes": () => new Promise((done) => fs.writeFile(file, new Uint8Array([97]), { encoding: "latin1" }, (error) => done([error, fs.readFileSync(file, "latin1")]))),
+  "times as dates": () => new Promise((done) => fs.utimes(file, new Date(5000), new Date(5000), (error) => done([error, fs.statSync(file).mtimeMs]))),
+  "a length that is no number": () => thrown(() => fs.truncate(file, "bad", never)),
+  "an encoding that is none": () => thrown(() => fs.readFile(file, { encoding: "none" }, never)),
+  "a signal that is none": () => thrown(() => fs.readFile(file, { signal: "none" }, never)),
+  "a mode that is none": () => thrown(() => fs.open(file, "r", "none", never)),
+  "a callback in the place of the data": () => thrown(() => fs.appendFile(file, never)),
+  "a link to what is no path": () => thrown(() => fs.link("", 7, never)),
+  "a link of what is no path": () => thrown(() => fs.symlink(7, "", never)),
+  "a URL with a NUL": () => thrown(() => fs.readFileSync(new URL("file:///a%00b"))),
+  "a URL with a slash in a name": () => thrown(() => fs.readFileSync(new URL("file:///a%2Fb"))),
+  "a mode as text": () => new Promise((done) => fs.open(file, "r", "0644", (error, fd) => done([error, fs.closeSync(fd)]))),
+  "no endpoint": () => thrown(() => net.connect()),
+  "a port that is no number": () => thrown(() => net.connect({ port: {} })),
+  "a port out of range": () => thrown(() => net.connect(70000)),
+  "a path that is no text": () => thrown(() => net.connect({ path: {} })),
+  "a host that is no text": () => thrown(() => net.connect({ port: 1, host: 5 })),
+  "a look-up that is no function": () => thrown(() => net.connect({ port: 1, lookup: "none" })),
+  "hints that are none": () => thrown(() => net.connect({ port: 1, hints: 1 << 20 })),
+  "a family choice that is none": () => thrown(() => net.connect({ port: 1, autoSelectFamily: "none" })),
+  "a local address that is none": () => thrown(() => net.connect({ port: 1, localAddress: "none" })),
+  "listening anywhere, with a callback alone": () => listened(() => undefined),
+  "listening at a port as text": () => listened("0"),
+  "listening at nothing": () => thrown(() => net.createServer().listen({})),
+  "listening at a port that is none": () => thrown(() => net.createServer().listen({ port: -1 })),
+  "listening at a descriptor that is none": () => thrown(() => net.createServer().listen({ fd: -1 })),
+  "listening twice": () => { const server = net.createServer().listen(0); const again = thrown(() => server.listen(0)); server.close(); return again; },
+  "closed before it listens": async () => {
+    const server = net.createServer().listen(0, "localhost", never);
+    server.close();
+    await new Promise((done) => require("node:dns").lookup("localhost", done));
+    return server.listening;
+  },
+  "a socket that connects": async () => {
+    const server = await peer((socket) => socket.resume());
+    const socket = net.connect(server.address().port);
+    const first = [socket.connecting, socket._handle !== null, socket.write("early"), socket.bytesWritten, socket.pending];
+    await once(socket, "connect");
+    const then = [socket.connecting, socket.listenerCount("connect"), socket.listenerCount("close")];
+    socket.end();
+    await once(socket, "close");
+    server.close();
+    return [first, then];
+  },
+  "a socket from a local address": async () => {
+    const server = await peer((socket) => socket.end(socket.remoteAddress.replace("::ffff:", "")));
+    const socket = net.connect({ port: server.address().port, host: "127.0.0.1", localAddress: "127.0.0.2" });
+    let text = "";
+    for await (const chunk of socket) text += chunk;
+    server.close();
+    return text;
+  },
+  "a port that nobody listens at": async () => {
+    const server = await peer();
+    const { port } = server.address();
+    await new Promise((done) => server.close(done));
+    return failed(net.connect(port, "127.0.0.1"));
+  },
+  "a process without options": () => thrown(() => new (require("node:child_process").ChildProcess)().spawn()),
+  "a thread of what is no file": () => thrown(() => new (require("node:worker_threads").Worker)({})),
+  "a thread with flags that are no list": () => thrown(() => new (require("node:worker_threads").Worker)("/none.js", { execArgv: "none" })),
+  "a thread with an environment that is none": () => thrown(() => new (require("node:worker_threads").Worker)("/none.js", { env: 5 })),
+  "arguments that are numbers": () => require("node:child_process").spawnSync("/bin/echo", [1, true]).stdout.toString(),
+};
+const run = async () => {
+  const results = {};
+  for (const [name, work] of Object.entries(tasks)) results[name] = await work();
+  return results;
+};
+run().then((results) => process.stdout.write(JSON.stringify(results)));
+`;
+
+it("where nothing is blocked, says what bare Node says", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-bare-"));
+  try {
+    writeFileSync(join(folder, "a.txt"), "all a");
+    writeFileSync(join(folder, "program.cjs"), PROGRAM);
+    const args = [join(folder, "program.cjs"), JSON.stringify({ all: folder })];
+    const bare: unknown = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
+    const guarded = await start(world, PROGRAM, { isOwn: true }).ended;
+    expect(guarded.stderr).toBe("");
+    expect(JSON.parse(guarded.stdout)).toEqual(bare);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
