@@ -6,9 +6,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { dirname, resolve } from "node:path";
 import { type Draft, type Seen, declaredCover, draftManifest } from "@sallyport/runtime";
 import type { Command } from "commander";
 import { runSocketOf } from "../data-folder.ts";
@@ -21,6 +20,7 @@ import { openRunOwner } from "./owner.ts";
 import { runConfined } from "./run/confined-run.ts";
 import { runPlain } from "./run/plain-run.ts";
 import { programForm } from "./run/program-form.ts";
+import { codeOption, codeRoots, manifestSource } from "./run/program-source.ts";
 import type { RunTerms } from "./run/run-terms.ts";
 import type { LearnedWords } from "./run-door.ts";
 import { tryingSocket } from "./socket-fetch.ts";
@@ -32,8 +32,6 @@ interface LearnOptions extends CommonOptions {
   readonly code: readonly string[];
   readonly write?: boolean;
 }
-
-const EMPTY = '{"access":[]}';
 
 export function addLearnCommand(program: Command, cli: CommandLine): void {
   addLeaf<LearnOptions>(program, cli, {
@@ -62,11 +60,9 @@ async function learn(
   name: string,
   args: readonly string[],
 ): Promise<number> {
-  const file = options.manifest === undefined ? undefined : resolve(cli.cwd, options.manifest);
-  if (options.write === true && file === undefined)
+  if (options.write === true && options.manifest === undefined)
     throw new CliFault({ exit: "usage", message: "`--write` needs `--manifest`: say which file" });
-  const manifest = file === undefined ? EMPTY : textOf(file);
-  const root = resolve(cli.cwd, options.root ?? (file === undefined ? "." : dirname(file)));
+  const { file, text: manifest, root } = manifestSource(cli.cwd, options);
   const folder = dataFolderOf(cli, options);
   const socketPath = runSocketOf(folder);
   const owner = (await tryingSocket(socketPath)) === "answers" ? undefined : await openRunOwner(folder);
@@ -126,27 +122,11 @@ function termsOf({ cli, options, name, args, ...parts }: LearnParts): RunTerms {
     wallMs: 0,
     waitMs: 0,
     isGuarded: true,
-    codeRoots: options.code.map((one) => realpathSync(resolve(cli.cwd, one))),
+    codeRoots: codeRoots(cli.cwd, options.code),
     env: {},
     // WHY: the draft is the result of this command, and the only thing on its output.
     output: "stderr",
   };
-}
-
-function codeOption(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text];
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new CliFault({
-      exit: "not_found",
-      message: `\`${file}\` cannot be read`,
-      next: "`sallyport manifest init` writes a manifest to begin with",
-    });
-  }
 }
 
 async function learnedFrom(socketPath: string, learned: string): Promise<Seen> {

@@ -3,8 +3,6 @@
  * the kernel. Where nobody owns the data folder this process does, for as long as the program runs.
  * INVARIANT: without the wall only where the person says `--no-sandbox`, which is said and on record.
  */
-import { readFileSync, realpathSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { TRAP_SETS, type ProcessLimits, type TrapSet } from "@sallyport/sandbox";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliFault } from "./cli-fault.ts";
@@ -15,6 +13,7 @@ import { openRunOwner } from "./owner.ts";
 import { runConfined } from "./run/confined-run.ts";
 import { runPlain } from "./run/plain-run.ts";
 import { programForm } from "./run/program-form.ts";
+import { codeOption, codeRoots, manifestSource } from "./run/program-source.ts";
 import type { RunIdentity, RunTerms } from "./run/run-terms.ts";
 import { tryingSocket } from "./socket-fetch.ts";
 import type { RunWords } from "./run-door.ts";
@@ -111,7 +110,7 @@ async function runProgram(
     waitMs: options.waitTime,
     isGuarded: options.guard,
     hasNodePermission: options.nodePermission,
-    codeRoots: options.code.map((one) => realpathSync(resolve(cli.cwd, one))),
+    codeRoots: codeRoots(cli.cwd, options.code),
     env: options.env,
   };
   try {
@@ -122,10 +121,9 @@ async function runProgram(
 }
 
 function wordsOf(cli: CommandLine, options: RunOptions): RunWords {
-  const file = options.manifest === undefined ? undefined : resolve(cli.cwd, options.manifest);
-  const root = resolve(cli.cwd, options.root ?? (file === undefined ? "." : dirname(file)));
+  const { text: manifest, root } = manifestSource(cli.cwd, options);
   return {
-    manifest: file === undefined ? '{"access":[]}' : manifestText(file),
+    manifest,
     root,
     subject: options.subject ?? null,
     sessionKey: options.session ?? null,
@@ -133,18 +131,6 @@ function wordsOf(cli: CommandLine, options: RunOptions): RunWords {
     interactive: options.wait,
     learns: false,
   };
-}
-
-function manifestText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new CliFault({
-      exit: "not_found",
-      message: `\`${file}\` cannot be read`,
-      next: "`sallyport manifest init` writes a manifest to begin with",
-    });
-  }
 }
 
 function announce(cli: CommandLine, options: RunOptions, { subject, sessionKey }: RunIdentity): void {
@@ -171,10 +157,6 @@ function subjectOption(text: string): RunOptions["subject"] {
   const at = text.indexOf(":");
   if (at < 1) throw new InvalidArgumentError("write a type and a name, such as `tool:demo.reader`");
   return { type: text.slice(0, at), name: text.slice(at + 1) };
-}
-
-function codeOption(text: string, before: readonly string[]): readonly string[] {
-  return [...before, text];
 }
 
 function envOption(text: string, before: RunOptions["env"]): RunOptions["env"] {
