@@ -39,9 +39,17 @@ export interface FollowWords {
 const POLL_MS = 500;
 const PAGE_ROWS = 200;
 
-export async function* followEvents(parts: NodeParts, words: FollowWords): AsyncGenerator<Followed> {
+/** INVARIANT: `now` is when this resolves: what is written after that is told, whenever the first one is asked for. */
+export async function followEvents(parts: NodeParts, words: FollowWords): Promise<AsyncGenerator<Followed>> {
+  return followFrom(parts, words, await startingPlaces(parts, words.after ?? "now"));
+}
+
+async function* followFrom(
+  parts: NodeParts,
+  words: FollowWords,
+  places: Map<string, number>,
+): AsyncGenerator<Followed> {
   const { store, audit } = parts;
-  const places = await startingPlaces(parts, words.after ?? "now");
   const ended = AbortSignal.any([audit.ended, ...(words.signal === undefined ? [] : [words.signal])]);
   const limit = words.pageRows ?? PAGE_ROWS;
   const growth = new Growth(parts, ended, words.pollMs ?? POLL_MS);

@@ -41,7 +41,7 @@ export interface ServiceChange {
 
 /** Ends with its signal and with the service. For the host: it needs no person. */
 export async function* liveChanges(parts: NodeParts, signal: AbortSignal): AsyncGenerator<ServiceChange> {
-  for await (const followed of followEvents(parts, { signal })) {
+  for await (const followed of await followEvents(parts, { signal })) {
     const topics = new Set<LiveTopic>(["events"]);
     if (followed.kind === "event") {
       const { type, code } = followed.event;

@@ -249,7 +249,7 @@ export class Overview {
   }
 
   /** The log of this node from a place on. For the host: what it makes of it is for persons with authority. */
-  follow(words: FollowWords): AsyncGenerator<Followed> {
+  follow(words: FollowWords): Promise<AsyncGenerator<Followed>> {
     return followEvents(this.#parts, words);
   }
 

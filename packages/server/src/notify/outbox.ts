@@ -73,7 +73,7 @@ export class Outbox {
     const place = await overview.readRecords((records) => records.get("delivery", placeId(nodeId)));
     const after = place === null ? "now" : (place.body as unknown as FollowCursor);
     const filter = { node: nodeId, type: "permission.requested" };
-    for await (const followed of overview.follow({ after, filter, signal: closing })) {
+    for await (const followed of await overview.follow({ after, filter, signal: closing })) {
       if (followed.kind !== "event") continue;
       await this.#keep(followed.event, followed.cursor);
       this.#wake();
