@@ -132,7 +132,7 @@ export function openDecider(
       },
       wouldPass: look,
       codeOf: (part) => gate.checkSync(wordsOf(part, false, actor()), PASSIVE).code,
-      remembered: (part) => gate.remembered(wordsOf(part, false, actor())),
+      remembered: (part) => gate.remembered(wordsOf(part, false, actor()))?.code,
       isDeclared: (operation, path) => {
         const { hosted, entered } = actor();
         return entered === undefined && gate.isHit(pairOf(operation), path, hosted);

@@ -12,7 +12,7 @@ import type { AskWords, GateClient } from "@sallyport/gate";
 import type { Decide, Recorder } from "./broker.ts";
 import { isWithin } from "./profile/covered-path.ts";
 import { PROGRAM_FOLDERS } from "./profile/system-place.ts";
-import type { TrappedCall, TrappedPart } from "./trapped-call.ts";
+import type { GainedPart, TrappedCall, TrappedPart } from "./trapped-call.ts";
 import { Turns } from "./turns.ts";
 
 /** More than the service looks at by itself, and far fewer than a gate carries. */
@@ -29,14 +29,14 @@ export interface GateDeciderOptions {
   readonly onBlocked?: ((check: ExternalAccessCheck) => void) | undefined;
 }
 
-type Gate = Pick<GateClient, "check" | "foresee" | "reportViolation">;
+type Gate = Pick<GateClient, "check" | "foresee" | "remembered" | "reportViolation">;
 
 export function gateDecider(gate: Gate, options: GateDeciderOptions): Decide {
   const { waitMs, withheld = () => [], onWaiting, onBlocked } = options;
   const waits = (call: TrappedCall, part: TrappedPart): boolean =>
     waitMs() !== undefined && gate.foresee(partWords(call, part), true).verdict.requiresApproval;
   return async (call, signal) => {
-    const needed = [...neededParts(gate, call), ...carriedParts(call, withheld())];
+    const needed = [...(await neededParts(gate, call)), ...carriedParts(call, withheld())];
     for (const part of needed) if (onWaiting !== undefined && waits(call, part)) onWaiting(part);
     const checks = await Promise.all(
       needed.map((part) =>
@@ -49,12 +49,21 @@ export function gateDecider(gate: Gate, options: GateDeciderOptions): Decide {
 }
 
 /** INVARIANT: what would pass at the new name has to pass at the old one. */
-function neededParts(gate: Gate, call: TrappedCall): readonly TrappedPart[] {
-  const gained = call.gains.filter(({ operation, gainedAt }) => {
-    const words = { resourceType: "filesystem", operation, target: gainedAt, exists: true };
-    return gate.foresee(words, false).verdict.allowed;
-  });
-  return [...call.parts, ...gained];
+async function neededParts(gate: Gate, call: TrappedCall): Promise<readonly TrappedPart[]> {
+  const gained = await Promise.all(
+    call.gains.map(async (part) => ((await wouldPass(gate, part)) ? [part] : [])),
+  );
+  return [...call.parts, ...gained.flat()];
+}
+
+/**
+ * WHY the service: memory may not have heard yet of an approval that counts when the object is used. Where the service is
+ * not heard, what it approved before counts again once it is; where nobody knows, it passes.
+ */
+async function wouldPass(gate: Gate, { operation, gainedAt }: GainedPart): Promise<boolean> {
+  const words = { resourceType: "filesystem", operation, target: gainedAt, exists: true, enforced: false };
+  const { allowed, code } = await gate.check(words, { registerRequest: false });
+  return code === "unavailable" ? (gate.remembered(words)?.allowed ?? true) : allowed;
 }
 
 /** Calls that put a whole tree at a name, or take it away, in one step. */

@@ -96,6 +96,20 @@ export class GateClient {
     return { verdict: unpackVerdict(0), pair, isLive: false };
   }
 
+  /**
+   * What memory says, as if the service were heard. Only to take away from what is allowed otherwise. `undefined`: memory
+   * holds no rules.
+   */
+  remembered(words: AskWords): PlainVerdict | undefined {
+    if (this.#transport.terms.memory !== "allowlist") return undefined;
+    this.#transport.pull();
+    const { resourceType, operation, target, hosted } = words;
+    const pair = pairIndex(resourceType, operation);
+    return unpackVerdict(
+      this.#mirror.decide(true, pair, target, ASK.passive, now(), extrasText(words), hosted),
+    );
+  }
+
   async check(words: AskWords, options: CheckOptions = {}): Promise<ExternalAccessCheck> {
     const { registerRequest, waitMs, signal } = options;
     const foreseen = this.foresee(words, registerRequest);

@@ -5,13 +5,13 @@
  * takes the lease away with it, and then only the allowlist is left.
  */
 import type { MessagePort } from "node:worker_threads";
-import { type ExternalAccessCheck, pairIndex } from "@sallyport/contract";
+import type { ExternalAccessCheck } from "@sallyport/contract";
 import { ASK, unpackVerdict } from "@sallyport/policy/realm";
 import type { AskWords, HostedNames } from "../protocol/message.ts";
 import { type CheckOptions, GateClient } from "./gate-client.ts";
 import type { GateTerms } from "./gate-link.ts";
 import type { GateMirror } from "./gate-mirror.ts";
-import { extrasText, isHarmless } from "./memory-answer.ts";
+import { isHarmless } from "./memory-answer.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { BLOCKED_MS, type Branch, type SyncGateOptions, WorkerTransport } from "./worker-transport.ts";
 
@@ -81,26 +81,6 @@ export class SyncGateClient extends GateClient {
       if (!this.#owner.hasNews()) return this.isLive && unpackVerdict(packed).code === "allowed_sandbox";
     }
     return false;
-  }
-
-  /**
-   * What memory says, as if the service were heard. Only for what the service decided on a moment ago, and only to take
-   * away from that. `undefined`: memory holds no rules.
-   */
-  remembered(words: AskWords): ExternalAccessCheck["code"] | undefined {
-    if (this.#owner.terms.memory !== "allowlist") return undefined;
-    this.#owner.pull();
-    const pair = pairIndex(words.resourceType, words.operation);
-    const packed = this.#mirror.decide(
-      true,
-      pair,
-      words.target,
-      ASK.passive,
-      now(),
-      extrasText(words),
-      words.hosted,
-    );
-    return unpackVerdict(packed).code;
   }
 
   /** Recorded with others a moment later. */
