@@ -10,12 +10,14 @@ import { ask, guarded, otherSubject, person, read, shown, startNode } from "../n
 import { inTurns } from "../sampling.mjs";
 
 /** @typedef {import("../sampling.mjs").Figure} Figure */
+/** @typedef {import("@sallyport/store").EventRow} EventRow */
 /** @typedef {Record<"write" | "writeMany" | "storeRequest" | "storeApproval" | "request" | "approval", Figure>} Durable */
 
 const BLOCK = Buffer.alloc(4096, 7);
 /** As many as a commit of a request hands to SQLite's log. */
 const BLOCKS = Buffer.alloc(17 * 4096, 7);
 const WARM_UPS = 300;
+const LASTS_MS = 3_600_000;
 
 /** @param {{ rounds: number, calls: number }} options @returns {Promise<Durable>} */
 export async function run(options) {
@@ -73,49 +75,70 @@ export async function run(options) {
 }
 
 /**
- * The rows of a request and of an approval with their events, each in one transaction of the store.
+ * The rows of a request and of an approval with their events, each in one transaction of the store: what the service
+ * wrote, with ids, targets and times as if it had gone on.
  * @param {import("@sallyport/store").AccessStore} from what the service wrote @param {import("@sallyport/store").AccessStore} store
  */
-async function sampleRows(from, store) {
-  const { request, approval, event } = await from.read(async (tx) => ({
-    request: (await tx.requests.list({}, { limit: 1 })).rows[0],
-    approval: (await tx.approvals.list({}, { limit: 1 })).rows[0],
-    event: (await tx.events.search({ type: "permission.requested" }, { limit: 1 })).rows[0],
-  }));
-  if (request === undefined || approval === undefined || event === undefined)
-    throw new Error("there are no rows");
-  /** @type {string[]} */
+export async function sampleRows(from, store) {
+  const { request, approval, asked, given } = await from.read(async (tx) => {
+    const eventOf = async (/** @type {string} */ type) =>
+      (await tx.events.search({ type }, { limit: 1 })).rows[0] ?? lacking(type);
+    return {
+      request: (await tx.requests.list({}, { limit: 1 })).rows[0] ?? lacking("request"),
+      approval: (await tx.approvals.list({}, { limit: 1 })).rows[0] ?? lacking("approval"),
+      asked: [await eventOf("permission.requested")],
+      given: [await eventOf("permission.resolved"), await eventOf("policy.changed")],
+    };
+  });
+  /** @type {{ readonly id: string, readonly target: string }[]} */
   const pending = [];
   let at = 0;
   let seq = 0;
-  const events = (/** @type {number} */ count) =>
-    Array.from({ length: count }, () => ({ ...event, node: "node-rows", seq: ++seq }));
+  let ids = 0;
+  let nowMs = Date.now();
+  const madeId = (/** @type {string} */ kind) => `${kind}-${Math.random().toString(16).slice(2)}-${++ids}`;
+  /** @param {readonly EventRow[]} events @param {{ readonly id: string, readonly target: string }} request */
+  const again = (events, { id, target }) =>
+    events.map((event) => ({
+      ...event,
+      node: "node-rows",
+      seq: ++seq,
+      timeMs: nowMs,
+      requestId: id,
+      target,
+    }));
   return {
     insertRequest: async () => {
+      const id = madeId("request");
       const target = `/srv/rows/${at++}`;
-      const id = `request-rows-${at}`;
+      const firstSeenMs = ++nowMs;
       await store.transaction(async (tx) => {
-        const made = { ...request, id, target, targetRequested: target };
+        const expiresAtMs = firstSeenMs + LASTS_MS;
+        const made = { ...request, id, target, targetRequested: target, firstSeenMs, expiresAtMs };
         if ((await tx.requests.findPending(made)) !== null) throw new Error("the request is there already");
         await tx.requests.insert(made);
-        await tx.events.append(events(1));
+        await tx.events.append(again(asked, made));
       });
-      pending.push(target);
+      pending.push({ id, target });
     },
     insertApproval: async () => {
-      const target = pending.pop() ?? "";
-      const id = `request-rows-${Number(target.split("/").at(-1)) + 1}`;
+      const { id: requestId, target } = pending.pop() ?? lacking("pending request");
+      const id = madeId("approval");
+      const createdMs = ++nowMs;
       await store.transaction(async (tx) => {
-        const locked = await tx.requests.lock(id);
-        if (locked === null) throw new Error("there is no request");
-        await tx.approvals.insert({ ...approval, id: `approval-${id}`, target, requestId: id });
-        const approvalId = `approval-${id}`;
-        const words = { decidedBy: { id: 1 }, decidedAtMs: 1, reason: null, approvalId };
-        await tx.requests.settle(id, { from: "pending", to: "approved_permanent", ...words });
+        if ((await tx.requests.lock(requestId)) === null) throw new Error("there is no request");
+        await tx.approvals.insert({ ...approval, id, target, requestId, createdMs });
+        const words = { decidedBy: { id: 1 }, decidedAtMs: createdMs, reason: null, approvalId: id };
+        await tx.requests.settle(requestId, { from: "pending", to: "approved_permanent", ...words });
         const revision = await tx.revisions.next();
-        await tx.revisions.append({ revision, body: [{ kind: "approval", id: approvalId }], createdMs: 1 });
-        await tx.events.append(events(2));
+        await tx.revisions.append({ revision, body: [{ kind: "approval", id }], createdMs });
+        await tx.events.append(again(given, { id: requestId, target }));
       });
     },
   };
+}
+
+/** @param {string} what @returns {never} */
+function lacking(what) {
+  throw new Error(`the service wrote no ${what}`);
 }

@@ -9,7 +9,7 @@ import type { ApprovalRow, ApprovalVerbs } from "../port.ts";
 import {
   jsonColumn,
   jsonOf,
-  mapped,
+  mappedBy,
   SESSION,
   sessionColumns,
   sessionConditions,
@@ -23,7 +23,7 @@ import {
 } from "./columns.ts";
 import { equal, ofSubjects } from "./conditions.ts";
 import { listRows } from "./list-rows.ts";
-import { prepared } from "./prepared.ts";
+import { isOne, prepared } from "./prepared.ts";
 import type { ApprovalTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
@@ -44,6 +44,8 @@ const approvalOf = (row: ApprovalTable): ApprovalRow =>
     createdMs: row.created_ms,
     lastUsedMs: row.last_used_ms,
   });
+
+const toApproval = mappedBy(approvalOf);
 
 const SESSION_SCOPE = sql<SqlBool>`"scope" = 'session'`;
 
@@ -94,9 +96,10 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
   const rows = () => scope.build.selectFrom("approval").selectAll();
   const removal = () => scope.build.deleteFrom("approval").returningAll();
   return {
-    get: async (id) => mapped(await GET.first(scope, { id }), approvalOf),
+    get: async (id) => GET.first(scope, { id }, toApproval),
 
-    findByTuple: async (tuple) => (await FIND_BY_TUPLE.all(scope, tupleColumns(tuple))).map(approvalOf),
+    findByTuple: async (tuple) =>
+      FIND_BY_TUPLE.all(scope, tupleColumns(tuple), (rows) => rows.map(approvalOf)),
 
     listForSubjects: async (subjects, session) => {
       if (subjects.length === 0) return [];
@@ -128,20 +131,24 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
     },
 
     insert: async (approval) =>
-      (await INSERT.changed(scope, {
-        id: approval.id,
-        ...tupleColumns(approval),
-        match: approval.match,
-        scope: approval.scope,
-        ...sessionColumns(approval),
-        expires_at_ms: approval.expiresAtMs,
-        max_uses: approval.maxUses,
-        request_id: approval.requestId,
-        action_id: approval.actionId,
-        decided_by: jsonColumn(approval.decidedBy),
-        reason: approval.reason,
-        created_ms: approval.createdMs,
-      })) === 1,
+      INSERT.changed(
+        scope,
+        {
+          id: approval.id,
+          ...tupleColumns(approval),
+          match: approval.match,
+          scope: approval.scope,
+          ...sessionColumns(approval),
+          expires_at_ms: approval.expiresAtMs,
+          max_uses: approval.maxUses,
+          request_id: approval.requestId,
+          action_id: approval.actionId,
+          decided_by: jsonColumn(approval.decidedBy),
+          reason: approval.reason,
+          created_ms: approval.createdMs,
+        },
+        isOne,
+      ),
 
     remove: async (id) => {
       const row = await scope.first(removal().where("id", "=", id));
@@ -161,13 +168,11 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
         )
       ).map(approvalOf),
 
-    spendUse: async (id, nowMs) => {
-      const row = await SPEND.first(scope, { id, now: nowMs });
-      if (row === null) return Object.freeze({ spent: false });
-      return Object.freeze({
-        spent: true,
-        remaining: row.max_uses === null ? null : row.max_uses - row.uses,
-      });
-    },
+    spendUse: async (id, nowMs) =>
+      SPEND.first(scope, { id, now: nowMs }, (row) =>
+        row === null
+          ? Object.freeze({ spent: false })
+          : Object.freeze({ spent: true, remaining: row.max_uses === null ? null : row.max_uses - row.uses }),
+      ),
   };
 }

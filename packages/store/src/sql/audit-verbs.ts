@@ -142,8 +142,8 @@ export function eventVerbs(scope: Scope): EventVerbs {
         )
       ).map(eventOf),
 
-    chain: (node, { from, to, limit }): Promise<readonly ChainText[]> =>
-      chainPage.all(scope, { node, from, to, limit: checkedLimit(limit) }),
+    chain: async (node, { from, to, limit }): Promise<readonly ChainText[]> =>
+      chainPage.all(scope, { node, from, to, limit: checkedLimit(limit) }, (rows) => rows),
 
     firstOf: async (node) => {
       const row = await scope.first(

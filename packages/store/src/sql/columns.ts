@@ -33,6 +33,14 @@ export const SESSION = ["organization_id", "user_id", "session_key"] as const;
 export const mapped = <Raw, Row>(raw: Raw | null, toRow: (raw: Raw) => Row): Row | null =>
   raw === null ? null : toRow(raw);
 
+/** The same as a step of its own. */
+export const mappedBy =
+  <Raw, Row>(toRow: (raw: Raw) => Row) =>
+  (raw: Raw | null): Row | null =>
+    mapped(raw, toRow);
+
+export const totalOf = (row: { readonly total: number } | null): number => row?.total ?? 0;
+
 export function principalColumn(id: PrincipalId | null): string {
   if (typeof id === "number" && !Number.isSafeInteger(id)) {
     throw new StoreValueError(`the id \`${id}\` is not a safe integer: give it as text`);

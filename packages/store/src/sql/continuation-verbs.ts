@@ -2,8 +2,8 @@
  * Continuations: what goes on after a request was decided. Their contexts are sealed; the store only keeps bytes.
  */
 import type { ContinuationRow, ContinuationState, ContinuationVerbs } from "../port.ts";
-import { SESSION, bytesOf, mapped, sessionColumns, sessionOf } from "./columns.ts";
-import { prepared } from "./prepared.ts";
+import { SESSION, bytesOf, mapped, sessionColumns, sessionOf, totalOf } from "./columns.ts";
+import { nothing, prepared } from "./prepared.ts";
 import type { ContinuationTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
@@ -47,24 +47,29 @@ export function continuationVerbs(scope: Scope): ContinuationVerbs {
     get: async (id) => mapped(await scope.first(rows().where("id", "=", id)), continuationOf),
 
     listOf: async (requestId, state) => {
-      const found = await LIST_OF.all(scope, { request_id: requestId });
-      return found.filter((row) => state === undefined || row.state === state).map(continuationOf);
+      const isWanted = (row: ContinuationTable) => state === undefined || row.state === state;
+      return LIST_OF.all(scope, { request_id: requestId }, (rows) =>
+        rows.filter(isWanted).map(continuationOf),
+      );
     },
 
-    countOf: async (requestId) => (await COUNT.first(scope, { request_id: requestId }))?.total ?? 0,
+    countOf: async (requestId) => COUNT.first(scope, { request_id: requestId }, totalOf),
 
-    insert: async (continuation) => {
-      await INSERT.changed(scope, {
-        id: continuation.id,
-        request_id: continuation.requestId,
-        action: continuation.action,
-        sealed_context: continuation.sealedContext,
-        key_id: continuation.keyId,
-        ...sessionColumns(continuation),
-        task_id: continuation.taskId,
-        created_ms: continuation.createdMs,
-      });
-    },
+    insert: async (continuation) =>
+      INSERT.changed(
+        scope,
+        {
+          id: continuation.id,
+          request_id: continuation.requestId,
+          action: continuation.action,
+          sealed_context: continuation.sealedContext,
+          key_id: continuation.keyId,
+          ...sessionColumns(continuation),
+          task_id: continuation.taskId,
+          created_ms: continuation.createdMs,
+        },
+        nothing,
+      ),
 
     setState: async (id, from, to) =>
       (await scope.changed(

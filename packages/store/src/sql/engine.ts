@@ -27,7 +27,7 @@ export interface Session {
    * @param wanted `first`: an engine may leave out all rows but one
    */
   execute(text: string, parameters: readonly Parameter[], wanted?: Wanted): Answer | Promise<Answer>;
-  commit(): Promise<void>;
+  commit(): Promise<void> | void;
   rollback(): Promise<void>;
 }
 
@@ -35,8 +35,8 @@ export interface Engine {
   readonly kind: EngineKind;
   /** Builds queries only; it has no connection. */
   readonly builder: Kysely<Schema>;
-  /** Rejects with a store error within a bounded time. */
-  begin(mode: "read" | "write"): Promise<Session>;
+  /** At once where it can be. Fails with a store error within a bounded time. */
+  begin(mode: "read" | "write"): Promise<Session> | Session;
   close(): Promise<void>;
 }
 

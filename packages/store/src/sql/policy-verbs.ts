@@ -90,7 +90,7 @@ export function denialVerbs(scope: Scope): DenialVerbs {
 
     remove: async (id) => one(await scope.first(removal().where("id", "=", id))),
 
-    removeByTuple: async (tuple) => one(await REMOVE_DENIAL_BY_TUPLE.first(scope, tupleColumns(tuple))),
+    removeByTuple: async (tuple) => REMOVE_DENIAL_BY_TUPLE.first(scope, tupleColumns(tuple), one),
   };
 }
 
@@ -154,7 +154,7 @@ const IS_ENDED = prepared(SESSION, (db, marks) =>
 
 export function sessionVerbs(scope: Scope): SessionVerbs {
   return {
-    isEnded: async (session) => (await IS_ENDED.first(scope, sessionColumns(session))) !== null,
+    isEnded: async (session) => IS_ENDED.first(scope, sessionColumns(session), (row) => row !== null),
 
     listHeld: (page) => listHeldSessions(scope, page),
 

@@ -1,6 +1,6 @@
 /** What the server of persons keeps: accounts, links, sign-ins, deliveries. */
 import type { RecordKind, RecordRow, RecordVerbs } from "../port.ts";
-import { checkedLimit, jsonColumn, jsonOf } from "./columns.ts";
+import { checkedLimit, jsonColumn, jsonOf, mappedBy } from "./columns.ts";
 import { equal } from "./conditions.ts";
 import { listRows } from "./list-rows.ts";
 import { prepared } from "./prepared.ts";
@@ -17,6 +17,8 @@ const recordOf = (row: RecordTable): RecordRow =>
     version: row.version,
   });
 
+const toRecord = mappedBy(recordOf);
+
 /** WHY prepared: every call of a signed-in person looks one up. */
 const GET = prepared(["kind", "id"], (db, { kind, id }) =>
   db.selectFrom("server_record").selectAll().where("kind", "=", kind).where("id", "=", id),
@@ -24,10 +26,7 @@ const GET = prepared(["kind", "id"], (db, { kind, id }) =>
 
 export function recordVerbs(scope: Scope): RecordVerbs {
   return {
-    get: async (kind, id) => {
-      const row = await GET.first(scope, { kind, id });
-      return row === null ? null : recordOf(row);
-    },
+    get: async (kind, id) => GET.first(scope, { kind, id }, toRecord),
 
     list: (kind, page) => {
       const where = equal<RecordTable>({ kind });

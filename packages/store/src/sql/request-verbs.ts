@@ -9,7 +9,7 @@ import {
   checkedLimit,
   jsonColumn,
   jsonOf,
-  mapped,
+  mappedBy,
   pairColumns,
   principalOf,
   SESSION,
@@ -20,11 +20,12 @@ import {
   TUPLE,
   TUPLE_KEY,
   tupleColumns,
+  totalOf,
   tupleConditions,
 } from "./columns.ts";
 import { equal } from "./conditions.ts";
 import { listRows } from "./list-rows.ts";
-import { prepared } from "./prepared.ts";
+import { isOne, prepared } from "./prepared.ts";
 import type { RequestTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
@@ -58,6 +59,8 @@ const requestOf = (row: RequestTable): RequestRow =>
     approvalId: row.approval_id,
   });
 
+const toRequest = mappedBy(requestOf);
+
 const GET = prepared(["id"], (db, { id }) => db.selectFrom("request").selectAll().where("id", "=", id));
 
 const LOCK = prepared(["id"], (db, { id }, scope) => {
@@ -89,6 +92,7 @@ const PENDING_OF_TUPLE = prepared(TUPLE, (db, marks) =>
 /** WHY not by the database: SQLite would rather read every pending request in this order than sort a few. */
 const oldestFirst = (one: RequestRow, other: RequestRow): number =>
   one.firstSeenMs - other.firstSeenMs || (one.id < other.id ? -1 : 1);
+const inOrder = (rows: readonly RequestTable[]) => rows.map(requestOf).toSorted(oldestFirst);
 
 const INSERT = prepared(
   [
@@ -170,13 +174,10 @@ const requestConditions = (filter: RequestFilter) =>
 export function requestVerbs(scope: Scope): RequestVerbs {
   const count = () => scope.build.selectFrom("request").select(({ fn }) => fn.countAll<number>().as("total"));
   return {
-    get: async (id) => mapped(await GET.first(scope, { id }), requestOf),
+    get: async (id) => GET.first(scope, { id }, toRequest),
 
     findPending: async (identity) =>
-      mapped(
-        await FIND_PENDING.first(scope, { ...tupleColumns(identity), ...sessionColumns(identity) }),
-        requestOf,
-      ),
+      FIND_PENDING.first(scope, { ...tupleColumns(identity), ...sessionColumns(identity) }, toRequest),
 
     list: (filter, page) => {
       const where = requestConditions(filter);
@@ -185,13 +186,11 @@ export function requestVerbs(scope: Scope): RequestVerbs {
 
     count: async (filter) => (await scope.first(count().where(requestConditions(filter))))?.total ?? 0,
 
-    countPending: async ({ type, name }) => (await COUNT_PENDING.first(scope, { type, name }))?.total ?? 0,
+    countPending: async ({ type, name }) => COUNT_PENDING.first(scope, { type, name }, totalOf),
 
-    pendingOf: async (pair) =>
-      (await PENDING_OF.all(scope, pairColumns(pair))).map(requestOf).toSorted(oldestFirst),
+    pendingOf: async (pair) => PENDING_OF.all(scope, pairColumns(pair), inOrder),
 
-    pendingOfTuple: async (tuple) =>
-      (await PENDING_OF_TUPLE.all(scope, tupleColumns(tuple))).map(requestOf).toSorted(oldestFirst),
+    pendingOfTuple: async (tuple) => PENDING_OF_TUPLE.all(scope, tupleColumns(tuple), inOrder),
 
     due: async (nowMs, limit) => {
       // WHY: left to itself SQLite reads every pending request and sorts them.
@@ -205,37 +204,45 @@ export function requestVerbs(scope: Scope): RequestVerbs {
     },
 
     insert: async (request) =>
-      (await INSERT.changed(scope, {
-        id: request.id,
-        ...tupleColumns(request),
-        target_requested: request.targetRequested,
-        ...sessionColumns(request),
-        task_id: request.taskId,
-        subject_chain: jsonColumn(request.subjectChain),
-        mode: request.mode,
-        destructive: jsonColumn(request.destructive),
-        attested_by: request.attestedBy,
-        first_seen_ms: request.firstSeenMs,
-        last_seen_ms: request.firstSeenMs,
-        expires_at_ms: request.expiresAtMs,
-      })) === 1,
+      INSERT.changed(
+        scope,
+        {
+          id: request.id,
+          ...tupleColumns(request),
+          target_requested: request.targetRequested,
+          ...sessionColumns(request),
+          task_id: request.taskId,
+          subject_chain: jsonColumn(request.subjectChain),
+          mode: request.mode,
+          destructive: jsonColumn(request.destructive),
+          attested_by: request.attestedBy,
+          first_seen_ms: request.firstSeenMs,
+          last_seen_ms: request.firstSeenMs,
+          expires_at_ms: request.expiresAtMs,
+        },
+        isOne,
+      ),
 
-    touchPending: async (id, nowMs) => (await TOUCH.first(scope, { id, now: nowMs }))?.count ?? null,
+    touchPending: async (id, nowMs) => TOUCH.first(scope, { id, now: nowMs }, (row) => row?.count ?? null),
 
     countRepeats: async (id, { times, lastSeenMs }) =>
-      (await COUNT_REPEATS.changed(scope, { id, times, last_seen: lastSeenMs })) === 1,
+      COUNT_REPEATS.changed(scope, { id, times, last_seen: lastSeenMs }, isOne),
 
-    lock: async (id) => mapped(await LOCK.first(scope, { id }), requestOf),
+    lock: async (id) => LOCK.first(scope, { id }, toRequest),
 
     settle: async (id, settlement) =>
-      (await SETTLE.changed(scope, {
-        id,
-        from: settlement.from,
-        to: settlement.to,
-        decided_by: settlement.decidedBy === null ? null : jsonColumn(settlement.decidedBy),
-        decided_at_ms: settlement.decidedAtMs,
-        reason: settlement.reason,
-        approval_id: settlement.approvalId,
-      })) === 1,
+      SETTLE.changed(
+        scope,
+        {
+          id,
+          from: settlement.from,
+          to: settlement.to,
+          decided_by: settlement.decidedBy === null ? null : jsonColumn(settlement.decidedBy),
+          decided_at_ms: settlement.decidedAtMs,
+          reason: settlement.reason,
+          approval_id: settlement.approvalId,
+        },
+        isOne,
+      ),
   };
 }

@@ -6,15 +6,17 @@ import { sql } from "kysely";
 import { StoreUnavailableError } from "../errors.ts";
 import type { ChangeRow, NodeRow, NodeVerbs, RevisionVerbs } from "../port.ts";
 import { checkedLimit, jsonColumn, jsonOf } from "./columns.ts";
-import { prepared } from "./prepared.ts";
+import { nothing, prepared } from "./prepared.ts";
 import type { ChangeTable, NodeTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
 export const REVISION_CHANNEL = "sallyport_revision";
 
-const COUNTER = "revision";
-const lostCounter = () =>
-  new StoreUnavailableError("the revision counter is gone: the store is damaged, restore a backup");
+const COUNTER = sql.lit("revision");
+function valueOf(row: { readonly value: number } | null): number {
+  if (row !== null) return row.value;
+  throw new StoreUnavailableError("the revision counter is gone: the store is damaged, restore a backup");
+}
 
 const changeOf = (row: ChangeTable): ChangeRow =>
   Object.freeze({ revision: row.revision, body: jsonOf(row.body), createdMs: row.created_ms });
@@ -24,7 +26,7 @@ const CURRENT = prepared([], (db) => db.selectFrom("counter").select("value").wh
 const NEXT = prepared([], (db) =>
   db
     .updateTable("counter")
-    .set((eb) => ({ value: eb("value", "+", 1) }))
+    .set((eb) => ({ value: eb("value", "+", sql.lit(1)) }))
     .where("name", "=", COUNTER)
     .returning("value"),
 );
@@ -39,33 +41,28 @@ const CHANGES_AFTER = prepared(["revision", "limit"], (db, { revision, limit }) 
 
 export function revisionVerbs(scope: Scope): RevisionVerbs {
   return {
-    current: async () => {
-      const row = await CURRENT.first(scope, {});
-      if (row === null) throw lostCounter();
-      return row.value;
-    },
+    current: async () => CURRENT.first(scope, {}, valueOf),
 
     changesAfter: async (revision, limit) =>
-      (await CHANGES_AFTER.all(scope, { revision, limit: checkedLimit(limit) })).map(changeOf),
+      CHANGES_AFTER.all(scope, { revision, limit: checkedLimit(limit) }, (rows) => rows.map(changeOf)),
 
     next: async () => {
-      const row = await NEXT.first(scope, {});
-      if (row === null) throw lostCounter();
+      const taken = NEXT.first(scope, {}, valueOf);
+      const revision = taken instanceof Promise ? await taken : taken;
       // WHY: the server sends it when, and only when, the transaction is committed.
       if (scope.kind === "postgres") {
-        await scope.run("select pg_notify($1, $2)", [REVISION_CHANNEL, String(row.value)]);
+        await scope.run("select pg_notify($1, $2)", [REVISION_CHANNEL, String(revision)]);
       }
-      scope.revision = row.value;
-      return row.value;
+      scope.revision = revision;
+      return revision;
     },
 
-    append: async (change) => {
-      await APPEND.changed(scope, {
-        revision: change.revision,
-        body: jsonColumn(change.body),
-        created_ms: change.createdMs,
-      });
-    },
+    append: async (change) =>
+      APPEND.changed(
+        scope,
+        { revision: change.revision, body: jsonColumn(change.body), created_ms: change.createdMs },
+        nothing,
+      ),
 
     trim: (revision) => scope.changed(scope.build.deleteFrom("change").where("revision", "<=", revision)),
   };

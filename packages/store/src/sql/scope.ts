@@ -61,13 +61,14 @@ export class Scope {
     throw error;
   }
 
-  async commit(): Promise<void> {
+  commit(): Promise<void> | void {
     this.#ended = true;
-    if (this.#fault !== null) {
-      await this.#session.rollback();
-      throw this.#fault;
-    }
-    await this.#session.commit();
+    return this.#fault === null ? this.#session.commit() : this.#undone(this.#fault);
+  }
+
+  async #undone(fault: unknown): Promise<never> {
+    await this.#session.rollback();
+    throw fault;
   }
 
   async rollback(): Promise<void> {

@@ -64,7 +64,8 @@ export class SqlStore implements AccessStore {
       throw new StoreUsageError("a transaction is open here: use its verbs instead of starting another");
     }
     if (this.#closing !== null) throw new StoreUsageError("the store is closed: open it again");
-    const scope = new Scope(this.#engine, await this.#engine.begin(mode));
+    const begun = this.#engine.begin(mode);
+    const scope = new Scope(this.#engine, begun instanceof Promise ? await begun : begun);
     const inside = { open: true };
     let result: T;
     try {
@@ -75,7 +76,8 @@ export class SqlStore implements AccessStore {
     } finally {
       inside.open = false;
     }
-    await scope.commit();
+    const committed = scope.commit();
+    if (committed instanceof Promise) await committed;
     if (scope.revision !== null) this.#hub.reach(scope.revision);
     return result;
   }

@@ -52,8 +52,12 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
   let unfinished = false;
   let closed = false;
 
-  const begin = async (mode: "read" | "write"): Promise<Session> => {
-    await turns.take();
+  const begin = (mode: "read" | "write"): Session | Promise<Session> => {
+    const turn = turns.take();
+    return turn === undefined ? began(mode) : turn.then(() => began(mode));
+  };
+
+  const began = (mode: "read" | "write"): Session => {
     try {
       if (closed) throw new StoreUsageError("the store is closed: open it again");
       if (unfinished) abandon();
@@ -93,7 +97,7 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
           ? loop.take().then(() => run(text, parameters, wanted))
           : run(text, parameters, wanted);
       },
-      commit: async () => {
+      commit: () => {
         ended = true;
         try {
           connection.exec("commit");

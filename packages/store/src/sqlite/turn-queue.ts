@@ -12,11 +12,11 @@ export class TurnQueue {
     this.#waitMs = waitMs;
   }
 
-  /** Give the turn back with `next`. */
-  take(): Promise<void> {
+  /** Give the turn back with `next`. Nothing to wait for where it was free. */
+  take(): Promise<void> | undefined {
     if (!this.#taken) {
       this.#taken = true;
-      return Promise.resolve();
+      return undefined;
     }
     return new Promise((resolve, reject) => {
       const start = () => {
