@@ -6,7 +6,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseAccess, parseSubject, whatwgUrl } from "@sallyport/contract";
+import { BLANK_CALLER, parseAccess, parseSubject, whatwgUrl } from "@sallyport/contract";
 import { AccessService, ActionRegistry, newKeyRing } from "@sallyport/service";
 
 /**
@@ -60,18 +60,13 @@ function frames(subject) {
 
 /** Guarded code of user 21. @param {Subject} [subject] @returns {CallerContext} */
 export const guarded = (subject = READER) => ({
+  ...BLANK_CALLER,
   frames: frames(subject),
   user: { id: 21, roles: ["member"], accessLevel: null },
   organizationId: 7,
   sessionKey: "session-21",
   taskId: "task-1",
   interactive: true,
-  mode: null,
-  modeExpiresAtMs: null,
-  observe: false,
-  confined: false,
-  sandboxProfile: null,
-  credential: "runtime",
 });
 
 /** A person who may decide. @param {number} [id] @returns {CallerContext} */

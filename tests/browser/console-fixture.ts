@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createServer as createSocketServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BLANK_CALLER } from "@sallyport/contract";
 import type { RunOptions } from "@sallyport/runtime";
 import { type AdminOptions, type Listening, type SallyportServer, createServer } from "@sallyport/server";
 import type { CallerContext } from "@sallyport/service";
@@ -233,17 +234,9 @@ export const postFrom = (page: Page, path: string, body: unknown): Promise<numbe
 
 /** A person with authority on the host's side, to look behind the page. */
 export const PERSON: CallerContext = {
-  frames: [],
+  ...BLANK_CALLER,
   user: { id: 1, roles: ["super"], accessLevel: null },
-  organizationId: null,
-  sessionKey: null,
-  taskId: null,
   interactive: true,
-  mode: null,
-  modeExpiresAtMs: null,
-  observe: false,
-  confined: false,
-  sandboxProfile: null,
   credential: "host",
 };
 

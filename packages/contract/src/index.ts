@@ -22,7 +22,13 @@ export type {
   WaitAnswer,
   WaitSignal,
 } from "./call/ask.ts";
-export type { CallerContext, CallerFrame, CallerSession, CallerUser } from "./call/caller.ts";
+export {
+  BLANK_CALLER,
+  type CallerContext,
+  type CallerFrame,
+  type CallerSession,
+  type CallerUser,
+} from "./call/caller.ts";
 export type {
   ApprovalWords,
   ByAccess,

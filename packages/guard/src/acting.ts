@@ -6,7 +6,7 @@
  * stolen there. INVARIANT: a carried value that was not made here is nobody, who may do nothing.
  */
 import { ContextKeeper, followListeners } from "@sallyport/context";
-import type { CallerContext } from "@sallyport/contract";
+import { BLANK_CALLER } from "@sallyport/contract";
 import type { Acting, AskWords, HostedTerms, SubjectName } from "@sallyport/gate";
 import { SafeMap } from "@sallyport/gate/captured";
 import { append, apply, bare, freeze } from "./captured.ts";
@@ -47,22 +47,6 @@ const NOBODY: Actor = freeze(bare({ hosted: freeze([]), entered: undefined, impo
 const { get, set } = WeakMap.prototype;
 /* oxlint-enable typescript/unbound-method */
 
-/** Contexts tell actors apart; what else a caller has is the service's to know. */
-const BLANK: CallerContext = freeze({
-  frames: [],
-  user: null,
-  organizationId: null,
-  sessionKey: null,
-  taskId: null,
-  interactive: false,
-  mode: null,
-  modeExpiresAtMs: null,
-  observe: false,
-  confined: false,
-  sandboxProfile: null,
-  credential: "runtime",
-});
-
 /** @param subjects those that the gate was opened for */
 export function openActing(subjects: () => readonly HostedTerms[]): ActingNow {
   let stage: { readonly current: () => Actor } | undefined;
@@ -79,7 +63,8 @@ export function openActing(subjects: () => readonly HostedTerms[]): ActingNow {
 }
 
 function openStage(subjects: readonly HostedTerms[]): Stage & { readonly current: () => Actor } {
-  const keeper = new ContextKeeper(bare({ process: BLANK }));
+  // Contexts tell actors apart; what else a caller has is the service's to know.
+  const keeper = new ContextKeeper(bare({ process: BLANK_CALLER }));
   const nodes = new WeakMap<object, Node>();
   const nodeOf = (actor: Actor, context: Context): Node => {
     const node: Node = freeze(bare({ actor, context, inner: new SafeMap<string, SafeMap<string, Node>>() }));
@@ -112,7 +97,7 @@ function openStage(subjects: readonly HostedTerms[]): Stage & { readonly current
         if (node === undefined) {
           const hosted = grown(outer.actor.hosted, terms.subject);
           const actor = freeze(bare({ hosted, entered: undefined, imports: terms.imports }));
-          names.set(name, (node = nodeOf(actor, keeper.root(BLANK))));
+          names.set(name, (node = nodeOf(actor, keeper.root(BLANK_CALLER))));
         }
         return keeper.enter(node.context, fn);
       },
@@ -121,7 +106,7 @@ function openStage(subjects: readonly HostedTerms[]): Stage & { readonly current
         const subject = freeze(bare({ type, name }));
         const frame = freeze(bare({ subject, contracts: freeze([]) }));
         const actor = freeze(bare({ hosted, entered: grown(entered, frame), imports }));
-        return keeper.enter(nodeOf(actor, keeper.root(BLANK)).context, fn);
+        return keeper.enter(nodeOf(actor, keeper.root(BLANK_CALLER)).context, fn);
       },
     } satisfies Stage & { readonly current: () => Actor }),
   );

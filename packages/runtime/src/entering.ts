@@ -4,14 +4,14 @@
  * INVARIANT: a frame is `host` only where its rules came from the registry for code that the host runs.
  */
 import type { ContextKeeper, HostFacts, RuntimeContext } from "@sallyport/context";
-import type { CallerContext, CallerFrame, Subject } from "@sallyport/contract";
+import { BLANK_CALLER, type CallerContext, type CallerFrame, type Subject } from "@sallyport/contract";
 import { SubjectRefusedError } from "./errors.ts";
 import { FrameHold, FrameHolds } from "./frame-hold.ts";
 import { ownField } from "./registry/host-input.ts";
 import { withOneOff } from "./registry/one-off.ts";
 import type { EnterOptions, SubjectRegistry } from "./registry/subject-registry.ts";
 import { isThenable, settled } from "./settled-result.ts";
-import { NO_FACTS, type OneOffUrl, type RunOptions, factsOf } from "./run-options.ts";
+import { type OneOffUrl, type RunOptions, factsOf } from "./run-options.ts";
 
 export interface EnteringOptions {
   readonly keeper: ContextKeeper;
@@ -37,7 +37,7 @@ export class Entering {
   constructor({ keeper, registry, facts }: EnteringOptions) {
     this.#keeper = keeper;
     this.#registry = registry;
-    this.#nobody = Object.freeze({ ...NO_FACTS, ...facts, frames: [], credential: "runtime" as const });
+    this.#nobody = Object.freeze({ ...BLANK_CALLER, ...facts, frames: [], credential: "runtime" as const });
   }
 
   /** Who calls now; without frames where nobody acts. */

@@ -43,21 +43,6 @@ export interface RunOptions extends ContextOptions {
   readonly oneOff?: OneOffUrl | undefined;
 }
 
-/** What is known of nobody. */
-export const NO_FACTS: HostFacts = Object.freeze<HostFacts>({
-  user: null,
-  organizationId: null,
-  sessionKey: null,
-  taskId: null,
-  interactive: false,
-  mode: null,
-  modeExpiresAtMs: null,
-  observe: false,
-  confined: false,
-  sandboxProfile: null,
-  credential: "runtime",
-});
-
 /** Everything but the user, which is copied with what it leaves out. */
 const PLAIN_FACTS = [
   "organizationId",

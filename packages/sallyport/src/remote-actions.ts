@@ -4,7 +4,13 @@
  * Trusts the server for the job; runs it as the module of the action, for the session of the credential.
  */
 import type { JobClient, RuntimeCredential } from "@sallyport/client";
-import type { CallerContext, LentJob, OfferedAction, Subject } from "@sallyport/contract";
+import {
+  BLANK_CALLER,
+  type CallerContext,
+  type LentJob,
+  type OfferedAction,
+  type Subject,
+} from "@sallyport/contract";
 import type { HostAction, Runtime } from "@sallyport/runtime";
 
 export interface RemoteActionParts {
@@ -142,18 +148,12 @@ export class RemoteActions {
     const { userId, organizationId, sessionKey } = this.#parts.grant;
     const subject = { type: "module", name: module } as Subject;
     return Object.freeze<CallerContext>({
+      ...BLANK_CALLER,
       frames: [{ subject, phase: "runtime", entry: "host", contracts: [] }],
       user: userId === null ? null : { id: userId, roles: [], accessLevel: null },
       organizationId,
       sessionKey,
       taskId,
-      interactive: false,
-      mode: null,
-      modeExpiresAtMs: null,
-      observe: false,
-      confined: false,
-      sandboxProfile: null,
-      credential: "runtime",
     });
   }
 }

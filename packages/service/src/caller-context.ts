@@ -1,7 +1,13 @@
 /**
  * What the service reads out of a caller. Trusts the host for every field of one: guarded code never makes one.
  */
-import type { Access, CallerContext, Fault, PermissionMode } from "@sallyport/contract";
+import {
+  type Access,
+  BLANK_CALLER,
+  type CallerContext,
+  type Fault,
+  type PermissionMode,
+} from "@sallyport/contract";
 import type { Context } from "@sallyport/policy";
 import type { OriginColumns, SessionIdentity } from "@sallyport/store";
 
@@ -65,16 +71,6 @@ export function policyContext(caller: CallerContext, state: NodeState): Context 
 
 /** The service by itself: what it does without any caller, such as expiring requests and checking jobs again. */
 export const THE_SERVICE: CallerContext = Object.freeze<CallerContext>({
-  frames: [],
-  user: null,
-  organizationId: null,
-  sessionKey: null,
-  taskId: null,
-  interactive: false,
-  mode: null,
-  modeExpiresAtMs: null,
-  observe: false,
-  confined: false,
-  sandboxProfile: null,
+  ...BLANK_CALLER,
   credential: "host",
 });

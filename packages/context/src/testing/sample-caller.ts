@@ -1,5 +1,11 @@
 /** Callers for tests, with every field given. */
-import type { CallerContext, CallerFrame, SubjectName, SubjectType } from "@sallyport/contract";
+import {
+  BLANK_CALLER,
+  type CallerContext,
+  type CallerFrame,
+  type SubjectName,
+  type SubjectType,
+} from "@sallyport/contract";
 import { contextFacts } from "../context-facts.ts";
 import type { ContextKeeper } from "../context-keeper.ts";
 
@@ -15,18 +21,12 @@ export function sampleFrame(type: SubjectType, name: string, more: Partial<Calle
 
 export function sampleCaller(name: string, more: Partial<CallerContext> = {}): CallerContext {
   return {
+    ...BLANK_CALLER,
     frames: [sampleFrame("tool", name)],
     user: { id: 7, roles: ["member"], accessLevel: null },
     organizationId: 0,
     sessionKey: "s-1",
     taskId: "t-1",
-    interactive: false,
-    mode: null,
-    modeExpiresAtMs: null,
-    observe: false,
-    confined: false,
-    sandboxProfile: null,
-    credential: "runtime",
     ...more,
   };
 }

@@ -55,3 +55,22 @@ export interface CallerContext {
   /** `runtime`: the call came with a credential of guarded code. It can ask, and never decide. */
   readonly credential: "host" | "runtime";
 }
+
+/**
+ * A caller of whom nothing is said. What other callers are made from, field by field.
+ * INVARIANT: it may do less than any other, so that a field which is left out gives nothing away.
+ */
+export const BLANK_CALLER: CallerContext = Object.freeze<CallerContext>({
+  frames: Object.freeze([]),
+  user: null,
+  organizationId: null,
+  sessionKey: null,
+  taskId: null,
+  interactive: false,
+  mode: null,
+  modeExpiresAtMs: null,
+  observe: false,
+  confined: false,
+  sandboxProfile: null,
+  credential: "runtime",
+});

@@ -3,9 +3,8 @@
  * frame but those that are bounded.
  */
 import { type ContextFacts, type ContextKeeper, contextFacts } from "@sallyport/context";
-import { type CallerContext, PermissionError } from "@sallyport/contract";
+import { BLANK_CALLER, type CallerContext, PermissionError } from "@sallyport/contract";
 import type { CallerFacts } from "@sallyport/contract/remote";
-import { NO_FACTS } from "../run-options.ts";
 import type { SdkGround } from "../sdk/sdk-ground.ts";
 
 /**
@@ -14,7 +13,7 @@ import type { SdkGround } from "../sdk/sdk-ground.ts";
  */
 export function callerOf({ chain, taskId, interactive, mode, sandboxProfile }: CallerFacts): CallerContext {
   const frames = chain.map(({ subject, phase, entry }) => ({ subject, phase, entry, contracts: [] }));
-  return Object.freeze({ ...NO_FACTS, taskId, interactive, mode, sandboxProfile, frames });
+  return Object.freeze({ ...BLANK_CALLER, taskId, interactive, mode, sandboxProfile, frames });
 }
 
 export interface ChildParts extends Pick<SdkGround, "policy" | "targets" | "caller"> {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RuntimeCredential, generateHolderKey, runtimeCredential } from "@sallyport/client";
-import type { CallerContext } from "@sallyport/contract";
+import { BLANK_CALLER, type CallerContext } from "@sallyport/contract";
 import type { Registered, RegistryRefusal, RunOptions, Runtime, Sdk } from "@sallyport/runtime";
 import { createServer } from "@sallyport/server";
 import { type RemoteSallyport, type RemoteSallyportOptions, connectSallyport } from "../connect-sallyport.ts";
@@ -112,17 +112,8 @@ export function registerSubjects(registry: Runtime["registry"], folder: string):
 
 export function adminCaller(): CallerContext {
   return {
-    frames: [],
+    ...BLANK_CALLER,
     user: { id: 1, roles: ["super"], accessLevel: null },
-    organizationId: null,
-    sessionKey: null,
-    taskId: null,
-    interactive: false,
-    mode: null,
-    modeExpiresAtMs: null,
-    observe: false,
-    confined: false,
-    sandboxProfile: null,
     credential: "host",
   };
 }

@@ -4,6 +4,7 @@
  * INVARIANT: the caller never has roles, an access level, a mode or a sandbox, and its credential is always `runtime`.
  */
 import {
+  BLANK_CALLER,
   type CallerContext,
   type CallerFrame,
   type Phase,
@@ -45,18 +46,13 @@ export function credentialCaller(grant: RuntimeGrant, frameOf: FrameOf): CallerC
 function callerOf(grant: RuntimeGrant, standing: Standing, frames: readonly CallerFrame[]): CallerContext {
   const { userId, organizationId, sessionKey, taskId, interactive } = grant;
   return Object.freeze<CallerContext>({
+    ...BLANK_CALLER,
     frames: Object.freeze(frames),
     user: userId === null ? null : Object.freeze({ id: userId, roles: Object.freeze([]), accessLevel: null }),
     organizationId,
     sessionKey,
     taskId: taskId ?? standing.taskId,
     interactive: interactive && standing.interactive,
-    mode: null,
-    modeExpiresAtMs: null,
-    observe: false,
-    confined: false,
-    sandboxProfile: null,
-    credential: "runtime",
   });
 }
 

@@ -2,7 +2,7 @@
  * Who is behind a call of the administration API. A person comes from a sign-in, from the admin socket or from the
  * host, never from the body of a call. Guarded code is no person, whatever it carries.
  */
-import type { CallerContext } from "@sallyport/contract";
+import { BLANK_CALLER, type CallerContext } from "@sallyport/contract";
 import type { SignInWay } from "@sallyport/contract/admin";
 
 export interface PersonFacts {
@@ -33,17 +33,10 @@ export interface Person {
 export function personCaller(facts: PersonFacts): CallerContext {
   const { id, roles, accessLevel, organizationId } = facts;
   return Object.freeze<CallerContext>({
-    frames: [],
+    ...BLANK_CALLER,
     user: Object.freeze({ id, roles: Object.freeze([...roles]), accessLevel }),
     organizationId,
-    sessionKey: null,
-    taskId: null,
     interactive: true,
-    mode: null,
-    modeExpiresAtMs: null,
-    observe: false,
-    confined: false,
-    sandboxProfile: null,
     credential: "host",
   });
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import {
   type Access,
   type Ask,
+  BLANK_CALLER,
   type CallerContext,
   type CallerFrame,
   type Subject,
@@ -56,18 +57,13 @@ const CONTRACTS = {
 /** Guarded code of user 21 in session `sess-21`, as the host of this machine or of another one holds it. */
 export function guardedCaller(changes: Partial<CallerContext> = {}): CallerContext {
   return {
+    ...BLANK_CALLER,
     frames: REGISTERED.slice(0, 1),
     user: { id: 21, roles: [], accessLevel: null },
     organizationId: 7,
     sessionKey: "sess-21",
     taskId: "task-1",
     interactive: true,
-    mode: null,
-    modeExpiresAtMs: null,
-    observe: false,
-    confined: false,
-    sandboxProfile: null,
-    credential: "runtime",
     ...changes,
   };
 }

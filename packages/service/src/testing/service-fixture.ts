@@ -2,7 +2,14 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Access, type Subject, parseAccess, parseSubject, whatwgUrl } from "@sallyport/contract";
+import {
+  type Access,
+  BLANK_CALLER,
+  type Subject,
+  parseAccess,
+  parseSubject,
+  whatwgUrl,
+} from "@sallyport/contract";
 import type { AccessStore } from "@sallyport/store";
 import { openSqliteStore } from "@sallyport/store/sqlite";
 import { AccessService } from "../access-service.ts";
@@ -42,18 +49,13 @@ export function frame(who: Subject, contracts: readonly string[] = [], entry: "h
 /** Guarded code of user 21 in session `sess-21`. */
 export function callerOf(who: Subject = READER, changes: Partial<CallerContext> = {}): CallerContext {
   return {
+    ...BLANK_CALLER,
     frames: [frame(who, ["contract-demo"])],
     user: { id: 21, roles: ["member"], accessLevel: null },
     organizationId: 7,
     sessionKey: "sess-21",
     taskId: "task-1",
     interactive: true,
-    mode: null,
-    modeExpiresAtMs: null,
-    observe: false,
-    confined: false,
-    sandboxProfile: null,
-    credential: "runtime",
     ...changes,
   };
 }
