@@ -14,7 +14,7 @@ import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { loadManifest, parseSubject, whatwgUrl } from "@sallyport/contract";
 import { NameCache, normalizeAccess, realPath } from "@sallyport/gate";
-import { ActiveContext, Snapshot, decide, explain } from "@sallyport/policy";
+import { ActiveContext, PLAIN_CONTEXT, Snapshot, decide, explain } from "@sallyport/policy";
 import { bold, cross, cyan, dim, green, tick } from "../../tools/paint.mjs";
 
 const ANSWERS = /** @type {const} */ (["once", "session", "permanent", "deny"]);
@@ -45,17 +45,12 @@ const snapshot = new Snapshot({ seed: seed(), parseUrl: whatwgUrl });
 snapshot.apply({ kind: "contract_set", contract: { id: "manifest", access: phases.runtime.access } });
 const session = { organizationId: null, userId: 21, sessionKey: "sess-21" };
 const active = new ActiveContext(snapshot, {
+  ...PLAIN_CONTEXT,
   frames: [
     { subject: subjectOf("agent", "demo.reader_agent"), phase: "runtime", entry: "host", contracts: [] },
     { subject, phase: "runtime", entry: "host", contracts: ["manifest"] },
   ],
   ...session,
-  mode: "default",
-  modeExpiresAtMs: null,
-  setup: false,
-  observe: false,
-  confined: false,
-  live: true,
 });
 
 console.log(`\n${bold("Sallyport: the first decision")}`);

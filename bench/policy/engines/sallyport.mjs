@@ -7,7 +7,7 @@
  * Repeated: a few targets are asked again and again through the same contexts.
  */
 import { parseAccess, parseSubject, whatwgUrl } from "@sallyport/contract";
-import { ActiveContext, Snapshot, decide } from "@sallyport/policy";
+import { ActiveContext, PLAIN_CONTEXT, Snapshot, decide } from "@sallyport/policy";
 import { pickHot } from "../workload.mjs";
 import { onAllQueries } from "./engine.mjs";
 
@@ -30,16 +30,11 @@ export function subjectOf(number) {
 
 /** @param {number} number @returns {Context} */
 const contextOf = (number) => ({
+  ...PLAIN_CONTEXT,
   frames: [{ subject: subjectOf(number), phase: "runtime", entry: "host", contracts: [`tool-${number}`] }],
   organizationId: 1,
   userId: 2,
   sessionKey: "session",
-  mode: "default",
-  modeExpiresAtMs: null,
-  setup: false,
-  observe: false,
-  confined: false,
-  live: true,
 });
 
 /** @param {number} length */

@@ -3,7 +3,7 @@
  * resource, operation, spelling of the target, way of asking and extras. Plain data: it crosses into the realm as text.
  */
 import { RESOURCE_OPERATIONS } from "@sallyport/contract";
-import type { Change, Context, Frame } from "@sallyport/policy";
+import { type Change, type Context, type Frame, PLAIN_CONTEXT } from "@sallyport/policy";
 
 export interface RealmQuestion {
   readonly context: number;
@@ -128,16 +128,11 @@ const frame = (who: Frame["subject"], entry: Frame["entry"], contracts: readonly
   contracts,
 });
 const base: Context = {
+  ...PLAIN_CONTEXT,
   frames: [frame(READER, "host", ["reader"])],
   organizationId: 7,
   userId: "21",
   sessionKey: "s-1",
-  mode: "default",
-  modeExpiresAtMs: null,
-  setup: false,
-  observe: false,
-  confined: false,
-  live: true,
 };
 
 export const CONTEXTS: readonly Context[] = [

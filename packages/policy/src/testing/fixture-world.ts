@@ -14,7 +14,15 @@ import {
 } from "@sallyport/contract";
 import { ActiveContext } from "../active-context.ts";
 import type { Change } from "../change.ts";
-import type { Approval, Context, Denial, Frame, HostRule, Question } from "../question.ts";
+import {
+  type Approval,
+  type Context,
+  type Denial,
+  type Frame,
+  type HostRule,
+  PLAIN_CONTEXT,
+  type Question,
+} from "../question.ts";
 import { Snapshot } from "../snapshot.ts";
 
 export const SEED = [0x5a117, 0x90127] as const;
@@ -61,16 +69,10 @@ export function frame(who: Subject, more: Partial<Frame> = {}): Frame {
 
 export function context(more: Partial<Context> = {}): Context {
   return {
+    ...PLAIN_CONTEXT,
     frames: [frame(TOOL)],
-    organizationId: null,
     userId: 21,
     sessionKey: "sess-21",
-    mode: "default",
-    modeExpiresAtMs: null,
-    setup: false,
-    observe: false,
-    confined: false,
-    live: true,
     ...more,
   };
 }
