@@ -21,6 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => preload.remove());
 
+/** The weaker door: what stops guarded code here is the guard. */
+const MODES_ONLY = { kind: "modes_only", reason: "a test" } as const;
+
 async function freePort(): Promise<number> {
   const listener = createListener().listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -46,7 +49,7 @@ beforeEach(async () => {
   server = await createServer({
     ...fixture.serverParts(),
     admin: { service: fixture.service, version: "test" },
-  }).listen({ port, adminSocket: join(fixture.dataFolder, "admin.sock") });
+  }).listen({ port, adminSocket: { path: join(fixture.dataFolder, "admin.sock"), peers: MODES_ONLY } });
 });
 afterEach(async () => {
   await server.close();

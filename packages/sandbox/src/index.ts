@@ -29,6 +29,7 @@ export {
   type Rung,
   readMachineFacts,
 } from "./machine-facts.ts";
+export { obtainProgram } from "./native-launcher.ts";
 export { type ProfileRules, type Sandbox, openSandbox } from "./open-sandbox.ts";
 export { type MachineWall, type ProfileInput, compileProfile } from "./profile/compile-profile.ts";
 export {

@@ -47,6 +47,11 @@ export function obtainRelay(variables: NodeJS.ProcessEnv = process.env): Promise
   return obtain("terminal-relay", join(SOURCES, "terminal"), variables);
 }
 
+/** A program of another package, from its sources: beside a prebuilt launcher, or built as that is. */
+export function obtainProgram(name: string, from: string): Promise<string> {
+  return obtain(name, from, process.env);
+}
+
 async function obtain(name: string, from: string, variables: NodeJS.ProcessEnv): Promise<string> {
   const { SALLYPORT_LAUNCHER: prebuilt, SALLYPORT_CC: compiler = "cc" } = variables;
   if (prebuilt !== undefined && prebuilt !== "")

@@ -3,7 +3,7 @@ import { Agent, createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { listenOnSocket } from "./admin-socket.ts";
+import { type DoorWatch, listenOnSocket } from "./admin-socket.ts";
 import { asked } from "./testing/person-browser.ts";
 import { type ServerFixture, openServer } from "./testing/server-fixture.ts";
 
@@ -45,6 +45,9 @@ function over(socketPath: string, path: string, body?: unknown, agent?: Agent): 
     call.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
+
+/** What a program in the place of ours might say: nothing, root and then fail, too much, what is no number. */
+const PRETENDERS = ["exit 0", "echo 0 1; exit 1", "echo 0 1; kill -9 $$", "echo 0 1; echo 0 1", "echo -0 1"];
 
 describe("the admin socket", () => {
   it("is its owner's alone, and whoever opens it is the local administrator", async () => {
@@ -106,19 +109,55 @@ describe("the admin socket", () => {
       chmodSync(place, mode);
       return join(place, "admin.sock");
     };
-    const server = () => createServer((_, response) => response.end());
-    await expect(listenOnSocket(server(), inside("open", 0o755))).rejects.toThrow("open to others");
-    await expect(listenOnSocket(server(), join(folder, "none", "admin.sock"))).rejects.toThrow(
-      "not a folder",
-    );
-    await expect(listenOnSocket(server(), inside("x".repeat(100), 0o700))).rejects.toThrow("too long");
+    const peers = { kind: "modes_only", reason: "a test" } as const;
+    const watch: DoorWatch = { closing: new AbortController().signal, onRefused: () => undefined };
+    const opened = (path: string, server = createServer((_, response) => response.end())) =>
+      listenOnSocket(server, { path, peers }, watch);
+    await expect(opened(inside("open", 0o755))).rejects.toThrow("open to others");
+    await expect(opened(join(folder, "none", "admin.sock"))).rejects.toThrow("not a folder");
+    await expect(opened(inside("x".repeat(100), 0o700))).rejects.toThrow("too long");
     const taken = inside("taken", 0o700);
     writeFileSync(taken, "not a socket");
-    await expect(listenOnSocket(server(), taken)).rejects.toThrow("in the way");
+    await expect(opened(taken)).rejects.toThrow("in the way");
     const used = inside("used", 0o700);
-    const first = server();
-    await listenOnSocket(first, used);
-    await expect(listenOnSocket(server(), used)).rejects.toThrow("in use");
+    const first = createServer((_, response) => response.end());
+    await opened(used, first);
+    await expect(opened(used)).rejects.toThrow("in use");
     await new Promise((resolve) => first.close(resolve));
+  });
+
+  it("attack: whatever does not say plainly that the peer is the owner or root lets nobody in, also while the server closes", async () => {
+    folder = mkdtempSync(join(tmpdir(), "sallyport-peer-"));
+    const path = join(folder, "admin.sock");
+    const program = join(folder, "peer-uid");
+    const refused: string[] = [];
+    const heard: (Heard | null)[] = [];
+    const closing = new AbortController();
+    const watch: DoorWatch = { closing: closing.signal, onRefused: (reason) => refused.push(reason) };
+    const server = createServer((_, response) => response.end("{}"));
+    await listenOnSocket(server, { path, peers: { kind: "program", path: program } }, watch);
+    const ask = async (script: string | null): Promise<void> => {
+      rmSync(program, { force: true });
+      if (script !== null) writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      heard.push(await over(path, "/v1/session"));
+    };
+    for (const script of PRETENDERS) await ask(script);
+    await ask(null);
+    await ask("echo 65533 1");
+    expect(heard).toEqual(Array(PRETENDERS.length + 2).fill(null));
+    expect(refused.filter((reason) => reason.includes("could not be told"))).toHaveLength(
+      PRETENDERS.length + 1,
+    );
+    expect(refused.at(-1)).toContain("user 65533 (process 1)");
+    await ask(`echo ${process.getuid?.()} 1`);
+    expect(heard.at(-1)).toMatchObject({ status: 200 });
+    const told = refused.length;
+    const started = join(folder, "started");
+    const late = ask(`: >${started}; exec sleep 1000`);
+    await expect.poll(() => existsSync(started)).toBe(true);
+    closing.abort();
+    await new Promise((resolve) => server.close(resolve));
+    await late;
+    expect([heard.at(-1), refused.length]).toEqual([null, told]);
   });
 });

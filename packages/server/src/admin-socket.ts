@@ -1,14 +1,16 @@
 /**
  * The second door: a unix socket in the data folder, for the command line of the owner. Who may come in is the kernel's
- * to say: to connect takes search on the folder (0700) and write on the socket (0600), which its owner and root alone
- * have. Both are checked before listening, for every connection and for every call, so that a folder that was opened to
- * others since closes the door. Node cannot ask for the credentials of a peer; nothing here claims to.
+ * to say, twice. To connect takes search on the folder (0700) and write on the socket (0600), which its owner and root
+ * alone have; both are checked before listening, for every connection and for every call, so that a folder that was opened
+ * to others since closes the door. And who did connect is read from the connection before its first byte is
+ * (`peer-credentials.ts`). Where that cannot be had the modes stand alone, and whoever opens the door has said so.
  */
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import type { Server as HttpServer } from "node:http";
 import { type Socket, connect } from "node:net";
 import { dirname } from "node:path";
 import type { Answering } from "./connection-limits.ts";
+import { type Peer, type PeerCheck, peerFault, readPeer } from "./peer-credentials.ts";
 import { problemResponse } from "./problem.ts";
 
 const OTHERS = 0o077;
@@ -17,21 +19,76 @@ const OWNER_MASK = 0o177;
 /** What an address of a unix socket can hold. */
 const PATH_BYTES_MAX = 107;
 
-export async function listenOnSocket(server: HttpServer, path: string): Promise<void> {
+export interface AdminSocket {
+  /** In a folder of mode 0700. */
+  readonly path: string;
+  readonly peers: PeerCheck;
+}
+
+export interface DoorWatch {
+  readonly closing: AbortSignal;
+  /** Somebody came who is neither the owner nor root. `null`: it cannot be told who. */
+  readonly onRefused: (reason: string, peer: Peer | null) => void;
+}
+
+export async function listenOnSocket(
+  server: HttpServer,
+  { path, peers }: AdminSocket,
+  watch: DoorWatch,
+): Promise<void> {
   if (Buffer.byteLength(path) > PATH_BYTES_MAX)
     throw new Error(`\`${path}\` is too long for a socket: use a data folder with a shorter path`);
   const fault = folderFault(path);
   if (fault !== null) throw new Error(fault);
   await removeStale(path);
-  server.on("connection", (socket: Socket) => {
-    if (doorFault(path) !== null) socket.destroy();
-  });
+  guardDoor(server, path, peers, watch);
   await bound(server, path);
   const left = socketFault(path);
   if (left !== null) {
     server.close();
     throw new Error(left);
   }
+}
+
+/** INVARIANT: the server sees no byte of a connection before its peer has been found to be the owner or root. */
+function guardDoor(server: HttpServer, path: string, peers: PeerCheck, watch: DoorWatch): void {
+  const own = server.listeners("connection") as ((socket: Socket) => void)[];
+  const letIn = (socket: Socket): void => {
+    for (const take of own) take.call(server, socket);
+  };
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    if (doorFault(path) !== null) {
+      socket.destroy();
+      return;
+    }
+    switch (peers.kind) {
+      case "modes_only":
+        letIn(socket);
+        return;
+      case "program":
+        void judged(peers.path, socket, watch).then((isWelcome) => {
+          if (!isWelcome) {
+            socket.destroy();
+            return;
+          }
+          letIn(socket);
+          socket.resume();
+        });
+    }
+  });
+}
+
+async function judged(program: string, socket: Socket, { closing, onRefused }: DoorWatch): Promise<boolean> {
+  const gone = (): void => void socket.destroy();
+  socket.once("error", gone);
+  const peer = await readPeer(program, socket, closing).catch(() => null);
+  socket.off("error", gone);
+  if (socket.destroyed || closing.aborted) return false;
+  const fault = peerFault(peer);
+  if (fault !== null) onRefused(fault, peer);
+  // WHY the bytes: whatever was read meanwhile would be missing where the call is read.
+  return fault === null && socket.bytesRead === 0;
 }
 
 /** An application that answers only while the door is its owner's alone; a connection may be older than the fault. */

@@ -7,7 +7,7 @@ import { setMaxListeners } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { SignInLink, SignInWay } from "@sallyport/contract/admin";
-import { behindDoor, listenOnSocket } from "./admin-socket.ts";
+import { type AdminSocket, type DoorWatch, behindDoor, listenOnSocket } from "./admin-socket.ts";
 import type { AdminOptions } from "./admin/admin-options.ts";
 import { Administration } from "./admin/administration.ts";
 import { linkUrl } from "./admin/link-url.ts";
@@ -25,6 +25,7 @@ import { checkedWebhook } from "./notify/webhook.ts";
 import { BODY_BYTES_MAX } from "./read-body.ts";
 import { CallSessions } from "./runtime-api/call-sessions.ts";
 import { RuntimeCredentials, type RuntimeCredentialOptions } from "./runtime-api/runtime-credentials.ts";
+import { NOBODY, strangerCaller } from "./sign-in/person.ts";
 
 export type { ConnectionLimits, TlsFiles } from "./connection-limits.ts";
 
@@ -53,8 +54,8 @@ export interface ListenOptions {
   readonly tls?: TlsFiles | undefined;
   /** Listens beyond loopback without TLS: whoever is on the way reads passwords and forges decisions. */
   readonly unsafePlaintext?: boolean | undefined;
-  /** Where the command line of the owner comes in; in a folder of mode 0700. */
-  readonly adminSocket?: string | undefined;
+  /** Where the command line of the owner comes in. Left out: nowhere. */
+  readonly adminSocket?: AdminSocket | undefined;
 }
 
 export interface Listening {
@@ -105,7 +106,14 @@ export function createServer(options: ServerOptions): SallyportServer {
     const named = namedOrigin(words, host);
     const servers = [httpServer(app, limits, tls)];
     const bound = await boundPort(servers[0] as HttpServer, host, port);
-    if (adminSocket !== undefined) servers.push(await openSocket(local, limits, adminSocket, servers));
+    if (adminSocket !== undefined)
+      servers.push(
+        await openSocket(
+          { app: local, limits, watch: watchOf(options, closing.signal) },
+          adminSocket,
+          servers,
+        ),
+      );
     served =
       named ??
       `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
@@ -156,20 +164,38 @@ function outboxOf(
   return new Outbox({ ...parts, service, webhooks: checked, onFault: onFault ?? (() => undefined) });
 }
 
+interface SocketParts {
+  readonly app: Answering | undefined;
+  readonly limits: ConnectionLimits;
+  readonly watch: DoorWatch;
+}
+
 async function openSocket(
-  app: Answering | undefined,
-  limits: ConnectionLimits,
-  path: string,
+  { app, limits, watch }: SocketParts,
+  socket: AdminSocket,
   opened: readonly HttpServer[],
 ): Promise<HttpServer> {
-  const server = httpServer(behindDoor(required(app), path), limits);
+  const server = httpServer(behindDoor(required(app), socket.path), limits);
   try {
-    await listenOnSocket(server, path);
+    await listenOnSocket(server, socket, watch);
     return server;
   } catch (error) {
     for (const other of opened) other.close();
     throw error;
   }
+}
+
+/** Whoever was refused at the socket is on record by the user id that the kernel told. */
+function watchOf({ admin, onFault }: ServerOptions, closing: AbortSignal): DoorWatch {
+  return {
+    closing,
+    onRefused: (reason, peer) => {
+      const who = peer === null ? NOBODY : strangerCaller(`local:${peer.uid}`);
+      required(admin)
+        .service.overview.refusedSignIn(who, reason)
+        .catch((error: unknown) => onFault?.(error));
+    },
+  };
 }
 
 function required<T>(part: T | undefined): T {

@@ -10,6 +10,7 @@ import type { Command } from "commander";
 import { type CommandLine, type CommonOptions, addLeaf } from "./command-line.ts";
 import { dataFolderOf } from "./data-place.ts";
 import type { ExitName } from "./exit-code.ts";
+import { obtainPeerCheck } from "./peer-check.ts";
 
 export interface Finding {
   readonly name: string;
@@ -31,7 +32,7 @@ export function addDoctorCommand(program: Command, cli: CommandLine): void {
 }
 
 async function doctor(cli: CommandLine, options: CommonOptions): Promise<ExitName> {
-  const findings = [...(await machineFindings()), await ownerFinding(cli, options)];
+  const findings = [...(await machineFindings()), await peerFinding(), await ownerFinding(cli, options)];
   const isSound = !findings.some(({ state }) => state === "lacks");
   if (options.json === true) {
     cli.terminal.json({ ok: isSound, findings });
@@ -122,6 +123,17 @@ function limitFindings(): readonly Finding[] {
       ? ok("control groups", `${found.join(" and ")} can be limited for a whole sandbox`)
       : later("control groups", "none is delegated to this user: limits hold for each process by itself"),
   ];
+}
+
+/** WHY no lack: without it the modes of folder and socket still say who may connect. */
+async function peerFinding(): Promise<Finding> {
+  const peers = await obtainPeerCheck();
+  switch (peers.kind) {
+    case "program":
+      return ok("admin socket", "who connects is read from the kernel");
+    case "modes_only":
+      return later("admin socket", `who connects is not read, file modes alone hold: ${peers.reason}`);
+  }
 }
 
 const OTHERS = 0o077;

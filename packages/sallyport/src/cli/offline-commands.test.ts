@@ -126,6 +126,7 @@ describe("sallyport doctor", () => {
       "wall: seccomp",
       "wall: network",
       "control groups",
+      "admin socket",
       "data folder",
     ]);
     expect(findings.filter(({ state, next }) => (state === "lacks") !== (next !== null))).toEqual([]);
@@ -136,9 +137,13 @@ describe("sallyport doctor", () => {
     const env = { SALLYPORT_CC: "no-such-compiler", SALLYPORT_CACHE: "/nonexistent" };
     const { code, stdout } = await run(["doctor", "--json"], { env });
     const { findings } = JSON.parse(stdout) as {
-      findings: { name: string; state: string; next: string | null }[];
+      findings: { name: string; state: string; found: string; next: string | null }[];
     };
     expect(code).toBe(11);
+    expect(findings.find(({ name }) => name === "admin socket")).toMatchObject({
+      state: "later",
+      found: expect.stringMatching(/^who connects is not read.*install a C compiler/),
+    });
     expect(findings.find(({ name }) => name === "wall: launcher")).toMatchObject({
       state: "lacks",
       next: expect.stringContaining("install a C compiler"),

@@ -38,6 +38,18 @@ describe("sallyport up", () => {
     expect(statSync(owner.data).mode & 0o777).toBe(0o700);
   });
 
+  it("says whether it is read who connects to its socket, and goes on without a compiler", async () => {
+    expect(owner.said()).toContain('"admin_socket":{"peers":"read","reason":null}');
+    const env = { SALLYPORT_CC: "no-such-compiler", SALLYPORT_CACHE: join(owner.folder, "no-cache") };
+    const args = ["up", "--data", join(owner.folder, "plain"), "--port", "0", "--no-console"];
+    const child = startCli(cli, args, { env });
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    const [told] = await printed(child, /socket +who connects is not read.*/);
+    expect(told).toContain("install a C compiler");
+    child.kill("SIGINT");
+    await ended;
+  });
+
   it("refuses a folder that has an owner, and names it", async () => {
     const { code, stderr } = await owner.run(["up", "--port", "0", "--no-console"]);
     expect([code, stderr]).toEqual([10, expect.stringContaining(`process ${owner.process.pid}`)]);

@@ -7,9 +7,10 @@ import { createServer as createNetServer } from "node:net";
 import { type AdminClient, createAdminClient } from "@sallyport/client/admin";
 import type { ManifestView } from "@sallyport/contract/admin";
 import type { SubjectDeclaration } from "@sallyport/runtime";
-import { type SallyportServer, createServer } from "@sallyport/server";
+import { type PeerCheck, type SallyportServer, createServer } from "@sallyport/server";
 import { type Sallyport, createSallyport } from "../create-sallyport.ts";
 import { adminSocketOf, runSocketOf } from "../data-folder.ts";
+import { obtainPeerCheck } from "./peer-check.ts";
 import { type RunDoor, openRunDoor } from "./run-door.ts";
 import { SOCKET_ORIGIN } from "./socket-fetch.ts";
 import { VERSION } from "./version.ts";
@@ -22,6 +23,8 @@ export interface Owner {
 export interface ServingOwner extends Owner {
   readonly sallyport: Sallyport;
   readonly origin: string;
+  /** How it is told who comes in by the admin socket. */
+  readonly peers: PeerCheck;
 }
 
 export interface ServingOptions {
@@ -69,12 +72,14 @@ export async function openServingOwner(options: ServingOptions): Promise<Serving
   };
   try {
     const server = serverOf(sallyport, consoleFolder, onFault);
-    const listening = await server.listen({ host, port, origin, adminSocket: adminSocketOf(folder) });
+    const peers = await obtainPeerCheck();
+    const adminSocket = { path: adminSocketOf(folder), peers };
+    const listening = await server.listen({ host, port, origin, adminSocket });
     closing.push(() => listening.close());
     const door: RunDoor = await openRunDoor(sallyport, runSocketOf(folder));
     closing.push(() => door.close());
     const admin = createAdminClient({ origin: SOCKET_ORIGIN, fetch: server.localFetch });
-    return { admin, sallyport, origin: listening.origin, close };
+    return { admin, sallyport, origin: listening.origin, peers, close };
   } catch (error) {
     await close();
     throw error;

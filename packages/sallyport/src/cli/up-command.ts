@@ -61,7 +61,10 @@ async function up(cli: CommandLine, options: UpOptions): Promise<ExitName> {
   try {
     const { url, expiresAt } = await owner.admin.createSignInLink({ name: "administrator" });
     if (options.json === true) {
-      cli.terminal.json({ origin: owner.origin, data: folder, sign_in_link: url, expires_at: expiresAt });
+      const { origin: reached, peers } = owner;
+      const admin = { peers: peers.kind === "program" ? "read" : peers.kind, reason: unread(owner) };
+      const where = { origin: reached, data: folder, admin_socket: admin };
+      cli.terminal.json({ ...where, sign_in_link: url, expires_at: expiresAt });
     } else greet(cli, owner, { folder, url });
     const example =
       options.example === true ? await startExample(owner.sallyport, teller(cli, options)) : undefined;
@@ -101,8 +104,18 @@ function greet(
   row("address", terminal.shown(owner.origin));
   row("data", terminal.shown(folder));
   row("terminal", `\`${ownCommand(cli, folder, "approve")}\` decides here as well`);
+  const reason = unread(owner);
+  if (reason !== null)
+    row(
+      "socket",
+      terminal.paint("yellow", `who connects is not read, file modes alone hold: ${terminal.shown(reason)}`),
+    );
   row("end", "ctrl-c\n");
 }
+
+/** Why it cannot be told who comes in by the admin socket; `null`: it is. */
+const unread = ({ peers }: ServingOwner): string | null =>
+  peers.kind === "modes_only" ? peers.reason : null;
 
 /** How this command is called from where the person is: by its name, or as a script of the clone. */
 function ownCommand({ terminal, env, cwd }: CommandLine, folder: string, words: string): string {

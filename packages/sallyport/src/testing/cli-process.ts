@@ -1,6 +1,6 @@
 /** The command `sallyport` as a process of its own, bundled from the sources so that a bare Node runs it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -53,7 +53,10 @@ export async function bundleCli({ runs = false }: { readonly runs?: boolean } = 
   await build.write({ file, format: "esm", codeSplitting: false });
   await build.close();
   // WHY: where the packages look for what is beside them, once they are in one file.
-  symlinkSync(join(packages, "sandbox", "native"), join(folder, "native"));
+  mkdirSync(join(folder, "native"));
+  for (const owner of ["sandbox", "server"])
+    for (const name of readdirSync(join(packages, owner, "native")))
+      symlinkSync(join(packages, owner, "native", name), join(folder, "native", name));
   if (!runs) return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
   const { buildRealm } = (await import(tool("build-realm"))) as Builder<"buildRealm">;
   const { buildGuard } = (await import(tool("build-guard"))) as Builder<"buildGuard">;

@@ -153,7 +153,8 @@ export async function openServer({
       ...changes.credentials,
     },
   });
-  const adminSocket = admin === undefined ? undefined : join(folder, "admin.sock");
+  const peers = { kind: "modes_only", reason: "read in a test of its own" } as const;
+  const adminSocket = admin === undefined ? undefined : { path: join(folder, "admin.sock"), peers };
   const listening = await server.listen({ port, adminSocket, ...listen });
   return {
     service,
