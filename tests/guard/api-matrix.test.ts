@@ -1,21 +1,14 @@
 /** The table of the guard against what the running Node really has, on every Node that is supported. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { API_MATRIX, REFUSED_MODULES } from "../../packages/guard/src/api-matrix.ts";
 import { NODES, obtainNode } from "../../tools/nodes.mjs";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, start } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-  world = await openWorld(preload);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
-});
+worldOfFile(async (preload) => (world = await openWorld(preload)));
 
 /** Prints the source of every function of the covered modules. Loads modules without asking for them by name. */
 const LISTING = `

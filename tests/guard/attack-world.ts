@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { type GuardedWorld, type Preload, openWorld, outcomes } from "./guarded-process.ts";
 
-export async function openAttackWorld(preload: Preload): Promise<GuardedWorld> {
+export async function openAttackWorld(preload: Pick<Preload, "file">): Promise<GuardedWorld> {
   const world = await openWorld(preload);
   const { reads, all, secret } = world.places;
   symlinkSync(secret, join(reads, "into-secret"));

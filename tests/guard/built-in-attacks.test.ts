@@ -1,18 +1,11 @@
 /** Built-ins and listeners that the program has replaced, each with a purpose; see also tampered-built-ins.test.ts. */
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { allRefused, openAttackWorld } from "./attack-world.ts";
-import { type GuardedWorld, type Preload, buildPreload } from "./guarded-process.ts";
+import { type GuardedWorld } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-  world = await openAttackWorld(preload);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
-});
+worldOfFile(async (preload) => (world = await openAttackWorld(preload)));
 
 describe("attack: built-ins that are replaced", () => {
   it("change no decision", () =>

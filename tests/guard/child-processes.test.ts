@@ -1,23 +1,15 @@
 /** Programs that guarded code starts: decided on by their real path, and guarded themselves where they are Nodes. */
 import { chmodSync, copyFileSync, existsSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import {
-  GUARDED,
-  type GuardedWorld,
-  type Preload,
-  buildPreload,
-  openWorld,
-  outcomes,
-} from "./guarded-process.ts";
+import { GUARDED, type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
 const node = realpathSync(process.execPath);
-let preload: Preload;
 let world: GuardedWorld;
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   const declared = (folder: string) => [
     entry("filesystem", "execute", node),
     entry("filesystem", "execute", `${folder}/all/`),
@@ -48,10 +40,7 @@ beforeAll(async () => {
      try { require("child_process"); found.imports = "through"; } catch (error) { found.imports = error.code; }
      if (process.send) process.send(found, () => process.disconnect()); else process.stdout.write(JSON.stringify(found));`,
   );
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 const BEFORE = `

@@ -1,24 +1,13 @@
 /** From a blocked call to a person and back: waiting, registering, going on, and what the errors say. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ADMIN, adminCaller } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import {
-  GUARDED,
-  type GuardedWorld,
-  type Preload,
-  buildPreload,
-  openWorld,
-  outcomes,
-  start,
-} from "./guarded-process.ts";
+import { GUARDED, type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { preloadOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-});
-afterAll(() => preload.remove());
+const preload = preloadOfFile();
 beforeEach(async () => {
   world = await openWorld(preload);
 });

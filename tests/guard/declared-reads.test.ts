@@ -1,27 +1,13 @@
 /** The short way of reads that are declared: decided from memory, verified at every call, told in batches. */
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { adminCaller } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import {
-  type GuardedWorld,
-  type Preload,
-  buildPreload,
-  openWorld,
-  outcomes,
-  start,
-} from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-  world = await openWorld(preload);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
-});
+worldOfFile(async (preload) => (world = await openWorld(preload)));
 
 /** Every form of a read or look, of the path that is in `file`. */
 const LOOKS = `

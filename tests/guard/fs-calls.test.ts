@@ -9,15 +9,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { preloadOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-});
-afterAll(() => preload.remove());
+const preload = preloadOfFile();
 
 /** By operation: calls on `f` (a file), `d` (a folder), `l` (a link), `n` (a name that is free). */
 const CALLS = {

@@ -1,4 +1,5 @@
 /** Real programs under the real guard: a service, a runtime, a subject, and a Node process with its inherited gate. */
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,7 +61,7 @@ type Entry = ReturnType<typeof entry>;
 
 /** @param more further declarations; told where the folders are */
 export async function openWorld(
-  { file }: Preload,
+  { file }: Pick<Preload, "file">,
   more: (folder: string) => readonly Entry[] = () => [],
   changes: Parameters<typeof openFixture>[0] = {},
   imports: readonly string[] = [],
@@ -135,23 +136,30 @@ export function start(
       ...(isOwn ? { use: "own" as const } : {}),
     }),
   );
+  return { ended: endOf(child), pid: child.pid ?? 0 };
+}
+
+export function endOf(child: ChildProcess): Promise<Ended> {
   let stdout = "";
   let stderr = "";
   child.stdout?.on("data", (chunk) => (stdout += String(chunk)));
   child.stderr?.on("data", (chunk) => (stderr += String(chunk)));
-  const ended = new Promise<Ended>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, stdout, stderr }));
   });
-  return { ended, pid: child.pid ?? 0 };
 }
 
-/** Before every program: `at` for its folders, `attempt` for what became of a call. */
-const PRELUDE = `
+/** What a program that ended well has said of its tasks. */
+export async function resultsOf(ended: Promise<Ended>): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await ended;
+  if (code !== 0) throw new Error(`the program ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** Of every program: `at` for its folders, `attempt` for what became of a call, by its own `told` for what was thrown. */
+export const ATTEMPTS = `
 const at = JSON.parse(process.argv[2]);
-const fs = require("node:fs");
-const path = require("node:path");
-const told = (error) => [error.name, error.code, error.check?.code, error.syscall].filter(Boolean).join(" ");
 const attempt = async (work) => {
   try {
     const value = await work();
@@ -165,6 +173,12 @@ const run = async (tasks) => { for (const [name, work] of Object.entries(tasks))
 const say = () => process.stdout.write(JSON.stringify(results));
 `;
 
+const PRELUDE = `
+const fs = require("node:fs");
+const path = require("node:path");
+const told = (error) => [error.name, error.code, error.check?.code, error.syscall].filter(Boolean).join(" ");
+${ATTEMPTS}`;
+
 /** What became of each task of a program: the keys of an object literal whose values are functions. */
 export async function outcomes(
   world: GuardedWorld,
@@ -172,7 +186,5 @@ export async function outcomes(
   options: StartOptions & { readonly before?: string } = {},
 ): Promise<Record<string, unknown>> {
   const source = `${PRELUDE}${options.before ?? ""}\nrun({${tasks}}).then(say);`;
-  const { code, stdout, stderr } = await start(world, source, options).ended;
-  if (code !== 0) throw new Error(`the program ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout) as Record<string, unknown>;
+  return resultsOf(start(world, source, options).ended);
 }

@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, type Server, createServer } from "node:http";
 import { type AddressInfo, type Server as RawServer, createServer as createRaw } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let server: Server;
 let raw: RawServer;
@@ -23,8 +23,7 @@ const listening = async (one: Server | RawServer): Promise<number> => {
   return (one.address() as AddressInfo).port;
 };
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   server = createServer((request, response) => {
     told(request);
     if (request.url === "/open/away") response.writeHead(302, { location: "/closed/hop" }).end();
@@ -47,13 +46,12 @@ beforeAll(async () => {
     entry("network", "send", `http://localhost:${port}/post/`),
     entry("network", "receive", `http://localhost:${rawPort}/open/`),
   ]);
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   server.close();
   server.closeAllConnections();
   raw.close();
-  await world.close();
-  preload.remove();
 });
 beforeEach(() => {
   seen = [];

@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let server: Server;
 let port: number;
@@ -15,8 +15,7 @@ let seen: string[] = [];
 
 const told = ({ method, url }: IncomingMessage): void => void seen.push(`${method} ${url}`);
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   server = createServer((request, response) => {
     told(request);
     if (request.url === "/open/away") {
@@ -37,12 +36,11 @@ beforeAll(async () => {
     entry("network", "receive", `http://localhost:${port}/open/`),
     entry("network", "send", `http://localhost:${port}/post/`),
   ]);
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   server.close();
   server.closeAllConnections();
-  await world.close();
-  preload.remove();
 });
 beforeEach(() => void (seen = []));
 

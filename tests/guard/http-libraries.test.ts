@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { obtainPackage } from "../../tools/cached-package.mjs";
 import { obtainNode } from "../../tools/nodes.mjs";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
 const PACKAGES = {
   undici6: ["undici", "6.29.1"],
@@ -24,7 +25,6 @@ const PACKAGES = {
 } as const;
 type Name = keyof typeof PACKAGES;
 
-let preload: Preload;
 let world: GuardedWorld;
 let server: Server;
 let port: number;
@@ -42,12 +42,13 @@ const accept = (key: string): string =>
   createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 
 beforeAll(async () => {
-  preload = await buildPreload();
   const found: [string, string][] = [];
   // WHY: one after the other, since each is an own npm.
   for (const [name, [of, version]] of Object.entries(PACKAGES))
     found.push([name, await obtainPackage(of, version)]);
   folders = Object.fromEntries(found) as Record<Name, string>;
+}, 600_000);
+worldOfFile(async (preload) => {
   server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     if (request.url === "/open/away") response.writeHead(302, { location: "/closed/hop" }).end();
@@ -92,12 +93,11 @@ beforeAll(async () => {
     {},
     ["worker_threads"],
   );
-}, 600_000);
-afterAll(async () => {
+  return world;
+});
+afterAll(() => {
   server.close();
   server.closeAllConnections();
-  await world.close();
-  preload.remove();
 });
 
 /** The folder that holds a package and what it needs. */

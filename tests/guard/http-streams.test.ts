@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { createServer as createHttp2, createSecureServer, type Http2Server } from "node:http2";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo, Server } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let plain: Http2Server;
 let secure: Http2Server;
@@ -39,8 +39,7 @@ const serve = (server: Http2Server): Http2Server =>
       stream.end(`hello ${headers[":path"]}`);
     });
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   plain = serve(createHttp2());
   secure = serve(createSecureServer({ ...shared, allowHTTP1: false }));
   https = createHttps({ ...shared }, (request, response) => {
@@ -56,11 +55,10 @@ beforeAll(async () => {
     entry("network", "send", `https://localhost:${ports.secure}/post/`),
     entry("network", "receive", `https://localhost:${ports.https}/open/`),
   ]);
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   for (const server of [plain, secure, https]) server.close();
-  await world.close();
-  preload.remove();
 });
 beforeEach(() => void (seen = []));
 

@@ -1,9 +1,10 @@
 /** Attacks of one subject on the others of its process, and of the whole process on its gate. */
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MEMBER, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { GUARDED, type Preload, buildPreload, outcomes as wholeProcess } from "./guarded-process.ts";
+import { GUARDED, outcomes as wholeProcess } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 import { type TenantWorld, hostedOutcomes, openTenants, tenant } from "./in-process-world.ts";
 
 const BLOCKED = "AccessPendingError ERR_ACCESS_DENIED approval_required";
@@ -17,10 +18,8 @@ try { text = require("fs").readFileSync(process.argv[2], "utf8"); } catch (error
 if (process.argv[3] !== "thread") process.stdout.write(JSON.stringify(text));
 else require("worker_threads").parentPort.postMessage(text);`;
 
-let preload: Preload;
 let world: TenantWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   const node = entry("filesystem", "execute", realpathSync(process.execPath));
   const imports = ["child_process", "worker_threads"];
   world = await openTenants(preload, ["alpha", "beta"], () => [node], { own: [node], imports });
@@ -36,10 +35,7 @@ beforeAll(async () => {
     },
   });
   if (!runner.ok) throw new Error(runner.message);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 describe("who may be run", () => {

@@ -1,9 +1,9 @@
 /** 100 000 operations of 50 subjects at once in one process: each is decided for and recorded as the one that made it. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type Preload, buildPreload } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 import { type TenantWorld, hostedOutcomes, openTenants, tenant } from "./in-process-world.ts";
 
 const SUBJECTS = 50;
@@ -12,23 +12,18 @@ const STEPS = 100;
 const OPERATIONS = SUBJECTS * LANES * STEPS;
 const NAMES = Array.from({ length: SUBJECTS }, (_, index) => `s${index}`);
 
-let preload: Preload;
 let world: TenantWorld;
 let url: string;
 const server = createServer((request, response) => response.end(request.url));
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   world = await openTenants(preload, NAMES, (name) => [entry("network", "receive", `${url}/${name}/`)]);
+  return world;
 });
-afterAll(async () => {
-  server.close();
-  await world.close();
-  preload.remove();
-});
+afterAll(() => void server.close());
 
 /**
  * Lanes of all subjects wait in one line and are called by whoever is done, share one agent, one pool of `fetch` and one
@@ -82,7 +77,7 @@ const step = async (name, lane, index) => {
   try {
     if ((await work(name, lane)) !== true) wrong(name + " " + index + ": another answer");
   } catch (error) {
-    wrong(name + " " + index + ": " + error.message);
+    wrong([name, index, error.message, error.cause?.code ?? error.cause?.message ?? ""].join(" "));
   }
 };
 const WAITS = [

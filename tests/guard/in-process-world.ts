@@ -5,7 +5,15 @@ import { fileURLToPath } from "node:url";
 import { guardLaunch } from "@sallyport/guard";
 import type { SubjectInput } from "@sallyport/runtime";
 import { ADMIN, MEMBER, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { GUARDED, type GuardedWorld, type Preload, openWorld } from "./guarded-process.ts";
+import {
+  ATTEMPTS,
+  GUARDED,
+  type GuardedWorld,
+  type Preload,
+  endOf,
+  openWorld,
+  resultsOf,
+} from "./guarded-process.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const CHILD = new URL("packages/runtime/dist/child/index.js", ROOT).href;
@@ -27,7 +35,7 @@ type Entry = ReturnType<typeof entry>;
 
 /** @param more what else one of them declares; the last is of the program itself */
 export async function openTenants(
-  preload: Preload,
+  preload: Pick<Preload, "file">,
   names: readonly string[],
   more: (name: string) => readonly Entry[] = () => [],
   { own = [], imports = [] }: { readonly own?: readonly Entry[]; readonly imports?: readonly string[] } = {},
@@ -50,12 +58,11 @@ export async function openTenants(
   return { ...world, folderOf };
 }
 
-/** Before every program: the runtime, `as` for a subject, `attempt` for what became of a call. */
+/** Before every program: the runtime, and `as` for a subject. */
 const PRELUDE = `
 import fs from "node:fs";
 import http from "node:http";
 import { connectRuntime } from ${JSON.stringify(CHILD)};
-const at = JSON.parse(process.argv[2]);
 const tenant = (name) => ({ type: "tool", name: "guarded." + name });
 const runtime = await connectRuntime();
 const as = (name, work) => runtime.run(tenant(name), {}, work);
@@ -63,17 +70,7 @@ const told = (error) => {
   const cause = error.check === undefined && error.cause?.check !== undefined ? error.cause : error;
   return [cause.name, cause.code, cause.check?.code].filter(Boolean).join(" ");
 };
-const attempt = async (work) => {
-  try {
-    const value = await work();
-    return value === undefined ? "done" : Buffer.isBuffer(value) ? value.toString() : value;
-  } catch (error) {
-    return told(error);
-  }
-};
-const results = {};
-const run = async (tasks) => { for (const [name, work] of Object.entries(tasks)) results[name] = await attempt(work); };
-`;
+${ATTEMPTS}`;
 
 export interface Hosting {
   /** Before the tasks. */
@@ -112,16 +109,7 @@ export async function hostedOutcomes(
       subjects: [...names.map(tenant), ...subjects],
     }),
   );
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.on("data", (chunk) => (stdout += String(chunk)));
-  child.stderr?.on("data", (chunk) => (stderr += String(chunk)));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });
-  if (code !== 0) throw new Error(`the program ended with ${code}: ${stderr}`);
-  return JSON.parse(stdout) as Record<string, unknown>;
+  return resultsOf(endOf(child));
 }
 
 type Pending = Awaited<ReturnType<TenantWorld["fixture"]["service"]["list"]["requests"]>>["rows"][number];

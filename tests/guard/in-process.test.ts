@@ -3,15 +3,15 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { GUARDED, type Preload, buildPreload } from "./guarded-process.ts";
+import { GUARDED } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 import { type TenantWorld, approveAll, hostedOutcomes, openTenants, tenant } from "./in-process-world.ts";
 
 const NAMES = ["alpha", "beta"];
 const BLOCKED = "AccessPendingError ERR_ACCESS_DENIED approval_required";
 
-let preload: Preload;
 let world: TenantWorld;
 let plain: Server;
 let second: Server;
@@ -22,8 +22,7 @@ const listening = (server: Server): Promise<number> =>
     server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
   });
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   plain = createHttp((request, response) => response.end(`got ${request.url}`));
   const streams = createHttp2();
   streams.on("stream", (stream, headers) => {
@@ -40,12 +39,11 @@ beforeAll(async () => {
     entry("network", "receive", `${url2}/${name}/`),
     ...(name === "alpha" ? [entry("network", "connect", `127.0.0.1:${port}`)] : []),
   ]);
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   plain.close();
   second.close();
-  await world.close();
-  preload.remove();
 });
 
 const outcomes = (tasks: string, before = "") =>

@@ -2,20 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { allRefused, openAttackWorld } from "./attack-world.ts";
-import { type GuardedWorld, type Preload, buildPreload, outcomes, start } from "./guarded-process.ts";
+import { type GuardedWorld, outcomes, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-  world = await openAttackWorld(preload);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
-});
+worldOfFile(async (preload) => (world = await openAttackWorld(preload)));
 
 describe("attack: Node's inside", () => {
   it("is not handed out", () =>
@@ -177,7 +170,7 @@ describe("attack: a start beside the guard", () => {
   it("is refused without a gate", () => {
     let told = "";
     try {
-      execFileSync(process.execPath, ["--require", preload.file, "-e", "1"], {
+      execFileSync(process.execPath, ["--require", world.preload, "-e", "1"], {
         stdio: "pipe",
         encoding: "utf8",
       });

@@ -4,15 +4,14 @@
  */
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { obtainNode } from "../../tools/nodes.mjs";
 import { allRefused, openAttackWorld } from "./attack-world.ts";
-import { type GuardedWorld, type Preload, buildPreload, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   world = await openAttackWorld(preload);
   const { reads, secret, all } = world.places;
   // WHY: as files from archives have it. Node tells by size and fraction of a second whether a file is still the same.
@@ -24,10 +23,7 @@ beforeAll(async () => {
   writeFileSync(join(reads, "package", "package.json"), '{ "main": "../../secret/code.cjs" }');
   mkdirSync(join(all, "relative"));
   symlinkSync("../../secret", join(all, "relative", "out"));
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 describe("attack: an object that changes after it was looked at", () => {

@@ -6,25 +6,21 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, start } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 
 const HOSTS = ["localhost", "[::]", "0.0.0.0"];
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   const network = HOSTS.map((host) => entry("network", "connect", host));
   const execute = entry("filesystem", "execute", "/");
   const imports = ["child_process", "wasi", "worker_threads"];
   world = await openWorld(preload, () => [...network, execute], {}, imports);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 const PROGRAM = `

@@ -2,20 +2,19 @@
 import { execFileSync } from "node:child_process";
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { LISTED_MATRIX } from "../../packages/guard/src/listed-matrix.ts";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { NODES, obtainNode } from "../../tools/nodes.mjs";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, start } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
 const IMPORTS = ["child_process", "worker_threads", "vm", "module", "cluster", "wasi"];
 const LINES = [process.version, ...Object.keys(NODES)];
-let preload: Preload;
 let world: GuardedWorld;
 const nodes = new Map<string, string>();
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   for (const line of LINES)
     nodes.set(
       line,
@@ -33,10 +32,7 @@ beforeAll(async () => {
      const found = [read(at.reads + "/a.txt"), read(at.secret + "/a.txt")].join();
      try { require("worker_threads").parentPort.postMessage(found); } catch { process.stdout.write(found); }`,
   );
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 const LISTING = `

@@ -1,15 +1,14 @@
 /** What Node reads, writes and lists by itself, in a guarded process: where it is declared, and nowhere else. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ADMIN, adminCaller } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { obtainNode } from "../../tools/nodes.mjs";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   world = await openWorld(preload);
   const { reads, secret } = world.places;
   writeFileSync(join(reads, ".env"), 'ONE=1\nHOME=elsewhere\nTWO="a b" # a remark\n');
@@ -17,10 +16,7 @@ beforeAll(async () => {
   mkdirSync(join(reads, "below"));
   writeFileSync(join(reads, "below", "b.txt"), "b");
   symlinkSync(secret, join(reads, "out"));
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 const PENDING = expect.stringMatching(/^AccessPendingError ERR_ACCESS_DENIED approval_required/) as unknown;

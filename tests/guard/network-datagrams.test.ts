@@ -1,11 +1,11 @@
 /** Datagrams of a guarded process: network connect to where each goes, and to the local end that is bound. */
 import { type Socket, createSocket } from "node:dgram";
 import { once } from "node:events";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let declared: Socket;
 let other: Socket;
@@ -23,20 +23,18 @@ const echo = async (seen: (text: string) => void): Promise<Socket> => {
   return socket;
 };
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   declared = await echo(() => undefined);
   other = await echo((text) => void leaked.push(text));
   world = await openWorld(preload, () => [
     entry("network", "connect", `localhost:${declared.address().port}`),
     entry("network", "connect", "127.0.0.2"),
   ]);
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   declared.close();
   other.close();
-  await world.close();
-  preload.remove();
 });
 beforeEach(() => void (leaked = []));
 

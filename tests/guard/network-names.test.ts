@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let nameServer: Socket;
 let freePort: number;
@@ -27,8 +27,7 @@ function answer(question: Buffer): Buffer {
   return Buffer.concat([head, question.subarray(12, end + 5), record]);
 }
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   nameServer = createSocket("udp4", (question, from) => {
     asked += 1;
     nameServer.send(answer(question), from.port, from.address);
@@ -48,12 +47,9 @@ beforeAll(async () => {
     entry("network", "connect", "known.example"),
     entry("network", "connect", "192.0.2.7"),
   ]);
+  return world;
 });
-afterAll(async () => {
-  nameServer.close();
-  await world.close();
-  preload.remove();
-});
+afterAll(() => void nameServer.close());
 
 const BEFORE = (): string => `
 const net = require("net"), dns = require("dns"), http = require("http");

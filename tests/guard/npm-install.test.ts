@@ -6,12 +6,12 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { obtainPackage } from "../../tools/cached-package.mjs";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, start } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let npm: string;
 const servers: Server[] = [];
@@ -69,8 +69,7 @@ async function openRegistry(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   npm = await obtainPackage("npm", "10.9.4");
   declared = await openRegistry();
   other = await openRegistry();
@@ -84,11 +83,10 @@ beforeAll(async () => {
     {},
     ["child_process", "worker_threads", "module", "vm"],
   );
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   for (const server of servers) server.close();
-  await world.close();
-  preload.remove();
 });
 
 /** Where npm looks by itself: which Node this is, and which workspace the project may belong to. */

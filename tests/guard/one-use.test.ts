@@ -8,13 +8,13 @@ import { createServer as createHttps } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import type { Host } from "@sallyport/contract";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { openAuthority } from "../../packages/sandbox/src/egress/certificate-authority.ts";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
 const authority = openAuthority(Date.now());
-let preload: Preload;
 let world: GuardedWorld;
 let servers: readonly Server[];
 let ports: { readonly http: number; readonly https: number; readonly http2: number };
@@ -28,8 +28,7 @@ const listening = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   const { certificates: cert, key } = authority.certify("localhost" as Host);
   const answer = (request: Pick<IncomingMessage, "url">, response: { end(text: string): unknown }): void => {
     seen.push(String(request.url));
@@ -47,11 +46,10 @@ beforeAll(async () => {
   ]);
   certificate = join(world.fixture.folder, "authority.pem");
   writeFileSync(certificate, authority.certificate);
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   for (const server of servers) server.close();
-  await world.close();
-  preload.remove();
 });
 beforeEach(() => void (seen = []));
 

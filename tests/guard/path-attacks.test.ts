@@ -2,21 +2,14 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, linkSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { allRefused, openAttackWorld } from "./attack-world.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-  world = await openAttackWorld(preload);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
-});
+worldOfFile(async (preload) => (world = await openAttackWorld(preload)));
 
 describe("attack: another way to write the path", () => {
   it("is refused in every spelling", () =>
@@ -40,7 +33,7 @@ describe("attack: another way to write the path", () => {
 });
 
 it("attack: the memory of a process is handed out to nobody, however much was declared", async () => {
-  const wide = await openWorld(preload, () =>
+  const wide = await openWorld({ file: world.preload }, () =>
     ["read", "modify"].map((operation) => entry("filesystem", operation, "/proc/")),
   );
   const found = await outcomes(

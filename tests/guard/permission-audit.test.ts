@@ -5,13 +5,10 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { obtainNode } from "../../tools/nodes.mjs";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, start } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { preloadOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
-beforeAll(async () => {
-  preload = await buildPreload();
-});
-afterAll(() => preload.remove());
+const preload = preloadOfFile();
 
 const LINK_TEXT = "a.txt";
 

@@ -1,12 +1,12 @@
 /** pg, unchanged, in a guarded process: it works with the real server that is declared, and reaches no other. */
 import { dirname } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type PostgresServer, startPostgres } from "../../packages/store/src/testing/postgres-server.ts";
 import { obtainPackage } from "../../tools/cached-package.mjs";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let postgres: PostgresServer;
 let world: GuardedWorld;
 let database: string;
@@ -20,8 +20,7 @@ function endpointOf(text: string): string {
   return folder === null ? `${url.hostname}:${port}` : `unix:${folder}/.s.PGSQL.${port}`;
 }
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   pg = await obtainPackage("pg", "8.23.1");
   postgres = await startPostgres();
   database = await postgres.makeDatabase();
@@ -29,12 +28,9 @@ beforeAll(async () => {
     entry("network", "connect", endpointOf(database)),
     entry("filesystem", "read", `${dirname(pg)}/`),
   ]);
+  return world;
 });
-afterAll(async () => {
-  await world.close();
-  await postgres.stop();
-  preload.remove();
-});
+afterAll(() => postgres.stop());
 
 it("asks the declared server, by a client and by a pool, and is blocked at another", async () => {
   const found = await outcomes(

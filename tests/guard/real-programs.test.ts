@@ -2,28 +2,20 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { ensureFolderInstalled } from "../../tools/setup.mjs";
-import {
-  type GuardedWorld,
-  type Preload,
-  buildPreload,
-  openWorld,
-  outcomes,
-  start,
-} from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { preloadOfFile } from "./world-of-file.ts";
 
 const layers = fileURLToPath(new URL("../../tools/layers", import.meta.url));
 const compiler = join(layers, "node_modules", "typescript", "lib", "tsc.js");
 const graceful = join(layers, "node_modules", "graceful-fs");
-let preload: Preload;
 let world: GuardedWorld;
+const preload = preloadOfFile();
 beforeAll(async () => {
   await ensureFolderInstalled(layers);
-  preload = await buildPreload();
 });
-afterAll(() => preload.remove());
 beforeEach(async () => {
   world = await openWorld(preload, () => [entry("filesystem", "read", `${dirname(compiler)}/`)]);
   const { all, secret } = world.places;

@@ -6,20 +6,17 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer as createListener } from "node:net";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Listening, createServer } from "@sallyport/server";
 import { adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { preloadOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let server: Listening;
 let port: number;
 
-beforeAll(async () => {
-  preload = await buildPreload();
-});
-afterAll(() => preload.remove());
+const preload = preloadOfFile();
 
 /** The weaker door: what stops guarded code here is the guard. */
 const MODES_ONLY = { kind: "modes_only", reason: "a test" } as const;

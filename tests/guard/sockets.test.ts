@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import { type AddressInfo, type Server, createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { preloadOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let declared: Server;
 let other: Server;
@@ -20,10 +20,7 @@ const listening = async (server: Server, at: number | string): Promise<Server> =
 };
 const greeter = (): Server => createServer((socket) => void socket.on("error", () => undefined).end("hello"));
 
-beforeAll(async () => {
-  preload = await buildPreload();
-});
-afterAll(() => preload.remove());
+const preload = preloadOfFile();
 
 beforeEach(async () => {
   declared = await listening(greeter(), 0);

@@ -2,26 +2,18 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { obtainPackage } from "../../tools/cached-package.mjs";
-import {
-  type GuardedWorld,
-  type Preload,
-  buildPreload,
-  openWorld,
-  outcomes,
-  start,
-} from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
 const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const own = { isOwn: true, waitMs: 0 } as const;
-let preload: Preload;
 let world: GuardedWorld;
 let packages: Record<"chokidar" | "execa" | "fsExtra", string>;
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   packages = {
     chokidar: await obtainPackage("chokidar", "4.0.3"),
     execa: await obtainPackage("execa", "9.6.0"),
@@ -39,10 +31,7 @@ beforeAll(async () => {
     {},
     ["child_process", "worker_threads", "module", "vm", "native_addons"],
   );
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 /** Where vite looks by itself: what system this is, and which workspace the project may belong to. */

@@ -2,20 +2,13 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openAttackWorld } from "./attack-world.ts";
-import { type GuardedWorld, type Preload, buildPreload, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
-beforeAll(async () => {
-  preload = await buildPreload();
-  world = await openAttackWorld(preload);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
-});
+worldOfFile(async (preload) => (world = await openAttackWorld(preload)));
 
 /** Another process that swaps what a name leads to, over and over. */
 async function whileSwapping(

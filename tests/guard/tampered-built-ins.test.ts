@@ -5,19 +5,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, start } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { preloadOfFile } from "./world-of-file.ts";
 
 const ENTRY = fileURLToPath(new URL("./programs/tampered-calls.ts", import.meta.url));
-let preload: Preload;
 let source: string;
+const preload = preloadOfFile();
 beforeAll(async () => {
-  preload = await buildPreload();
   const build = await rolldown({ input: ENTRY, platform: "node", logLevel: "silent" });
   const { output } = await build.generate({ format: "cjs" });
   source = output[0].code;
   await build.close();
 });
-afterAll(() => preload.remove());
 
 interface Said {
   readonly replaced: number;

@@ -1,16 +1,15 @@
 /** Threads that guarded code starts, sensitive imports by subject, and the native doors. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 const own = { isOwn: true, waitMs: 0 } as const;
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   world = await openWorld(preload, (folder) => [entry("filesystem", "execute", `${folder}/all/`)], {}, [
     "worker_threads",
     "vm",
@@ -25,10 +24,7 @@ beforeAll(async () => {
   writeFileSync(join(code, "plain.cjs"), "module.exports = 1;");
   const left = JSON.stringify(join(world.places.secret, "evil"));
   writeFileSync(join(code, "evil.cjs"), `require("fs").writeFileSync(${left}, "ran");`);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 /** What a thread may do. */
