@@ -4,24 +4,16 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BundledCli, type Ended, bundleCli } from "../testing/cli-process.ts";
-import { type GatedPrograms, buildPrograms } from "../testing/gated-children.ts";
+import { describe, expect, it } from "vitest";
+import type { Ended } from "../testing/cli-process.ts";
+import type { GatedPrograms } from "../testing/gated-children.ts";
 import { type InlineOptions, runInline } from "../testing/inline-command.ts";
-import { type RunningOwner, pendingRequests, startOwner } from "../testing/running-owner.ts";
+import { ownerOfFile } from "../testing/owner-of-file.ts";
+import { type RunningOwner, pendingRequests } from "../testing/running-owner.ts";
 
-let cli: BundledCli;
 let programs: GatedPrograms;
 let owner: RunningOwner;
-beforeAll(async () => {
-  [cli, programs] = await Promise.all([bundleCli(), buildPrograms()]);
-  owner = await startOwner(cli);
-});
-afterAll(async () => {
-  await owner.remove();
-  cli.remove();
-  programs.remove();
-});
+ownerOfFile((started) => ({ programs, owner } = started));
 
 const run = (args: readonly string[], options?: InlineOptions): Promise<Ended> =>
   runInline({ data: owner.data, cwd: owner.folder }, args, options);

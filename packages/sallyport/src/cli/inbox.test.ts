@@ -1,25 +1,18 @@
 /** The inbox in a real terminal, against a real owner. */
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type BundledCli, bundleCli, printed } from "../testing/cli-process.ts";
-import { type GatedPrograms, buildPrograms } from "../testing/gated-children.ts";
-import { type RunningOwner, pendingRequests, startOwner } from "../testing/running-owner.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { type BundledCli, printed } from "../testing/cli-process.ts";
+import type { GatedPrograms } from "../testing/gated-children.ts";
+import { ownerOfFile } from "../testing/owner-of-file.ts";
+import { type RunningOwner, pendingRequests } from "../testing/running-owner.ts";
 import { KEYS, type TerminalProcess, openTerminal } from "../testing/terminal-process.ts";
 
 let cli: BundledCli;
 let programs: GatedPrograms;
 let owner: RunningOwner;
 let screen: TerminalProcess | undefined;
-beforeAll(async () => {
-  [cli, programs] = await Promise.all([bundleCli(), buildPrograms()]);
-  owner = await startOwner(cli);
-});
+ownerOfFile((started) => ({ cli, programs, owner } = started));
 afterEach(() => screen?.kill());
-afterAll(async () => {
-  await owner.remove();
-  cli.remove();
-  programs.remove();
-});
 
 async function openInbox(): Promise<TerminalProcess> {
   screen = await openTerminal(process.execPath, [cli.file, "approve", "--data", owner.data], {

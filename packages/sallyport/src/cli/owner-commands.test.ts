@@ -1,23 +1,16 @@
 /** Each command against a real owner process on a real data folder. */
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BundledCli, bundleCli, printed, runCli, startCli } from "../testing/cli-process.ts";
-import { type GatedPrograms, buildPrograms } from "../testing/gated-children.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type BundledCli, printed, runCli, startCli } from "../testing/cli-process.ts";
+import type { GatedPrograms } from "../testing/gated-children.ts";
+import { ownerOfFile } from "../testing/owner-of-file.ts";
 import { type RunningOwner, pendingRequests, startOwner } from "../testing/running-owner.ts";
 
 let cli: BundledCli;
 let programs: GatedPrograms;
 let owner: RunningOwner;
-beforeAll(async () => {
-  [cli, programs] = await Promise.all([bundleCli(), buildPrograms()]);
-  owner = await startOwner(cli);
-});
-afterAll(async () => {
-  await owner.remove();
-  cli.remove();
-  programs.remove();
-});
+ownerOfFile((started) => ({ cli, programs, owner } = started));
 
 const OTHER = "https://other.example.com/x";
 const exit = async (...args: string[]): Promise<number | null> => (await owner.run(args)).code;
