@@ -128,7 +128,11 @@ export {
   parsePattern,
   patternOf,
 } from "./target/pattern.ts";
-export { type SystemDependencyTarget, parseSystemDependencyTarget } from "./target/system-dependency.ts";
+export {
+  SYSTEM_FOLDERS,
+  type SystemDependencyTarget,
+  parseSystemDependencyTarget,
+} from "./target/system-dependency.ts";
 export type { TargetText } from "./target/target-text.ts";
 export { whatwgUrl } from "./whatwg-url.ts";
 export {

@@ -6,12 +6,12 @@ import { basename, dirname } from "node:path";
 import {
   type ExpandedRule,
   type ExternalAccessCheck,
+  SYSTEM_FOLDERS,
   parseSystemDependencyTarget,
 } from "@sallyport/contract";
 import type { AskWords, GateClient } from "@sallyport/gate";
 import type { Decide, Recorder } from "./broker.ts";
 import { isWithin } from "./profile/covered-path.ts";
-import { PROGRAM_FOLDERS } from "./profile/system-place.ts";
 import type { GainedPart, TrappedCall, TrappedPart } from "./trapped-call.ts";
 import { Turns } from "./turns.ts";
 
@@ -120,7 +120,7 @@ function partWords(call: TrappedCall, { operation, target, exists }: TrappedPart
 
 /** A program of a system folder has a name too, and a rule on either counts. */
 function programTwin(requested: string, target: string): AskWords["twin"] {
-  const named = [requested, target].find((path) => PROGRAM_FOLDERS.includes(dirname(path)));
+  const named = [requested, target].find((path) => SYSTEM_FOLDERS.includes(dirname(path)));
   const name = named === undefined ? undefined : parseSystemDependencyTarget(basename(named));
   if (name === undefined || !name.ok) return undefined;
   return { resourceType: "system_dependency", operation: "execute", target: name.value.text };

@@ -4,8 +4,9 @@
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { SYSTEM_FOLDERS } from "@sallyport/contract";
 import type { ProfileInput } from "./profile/compile-profile.ts";
-import { PROGRAM_FOLDERS, SECRET_PLACES, SYSTEM_FILES, SYSTEM_TREES } from "./profile/system-place.ts";
+import { SECRET_PLACES, SYSTEM_FILES, SYSTEM_TREES } from "./profile/system-place.ts";
 
 export interface HostPlaces {
   /** Whose secrets are masked; absent: nobody's. */
@@ -22,7 +23,7 @@ export function lookAtHost({ home, codeRoots = [] }: HostPlaces): Looked {
   const secrets = home === undefined ? [] : SECRET_PLACES.map((place) => join(home, place));
   return {
     systemReads: [...new Set(reads)],
-    programPaths: (name) => [...new Set(PROGRAM_FOLDERS.flatMap((folder) => realTarget(join(folder, name))))],
+    programPaths: (name) => [...new Set(SYSTEM_FOLDERS.flatMap((folder) => realTarget(join(folder, name))))],
     kindOf,
     secretPlaces: secrets.filter((place) => existsSync(place)).map((place) => realpathSync(place)),
   };

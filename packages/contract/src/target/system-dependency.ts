@@ -5,6 +5,20 @@ import { type Parsed, fault, ok } from "../parsed.ts";
 import type { TargetText } from "./target-text.ts";
 
 export const DEPENDENCY_NAME_LENGTH_MAX = 128;
+
+/**
+ * The system directories: what lies in one of them has a name beside its path, and is looked for in this order.
+ * WHY fixed: `PATH` can be changed by whoever is asked about.
+ */
+export const SYSTEM_FOLDERS: readonly string[] = Object.freeze([
+  "/usr/local/sbin",
+  "/usr/local/bin",
+  "/usr/sbin",
+  "/usr/bin",
+  "/sbin",
+  "/bin",
+]);
+
 const NAME = /^[a-z0-9][a-z0-9+._-]*$/;
 
 export interface SystemDependencyTarget {

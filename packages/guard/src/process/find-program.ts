@@ -4,6 +4,7 @@
  * Looks at files by itself and asks nobody: the look-up belongs to the execution that is decided on.
  */
 import { constants } from "node:fs";
+import { SYSTEM_FOLDERS } from "@sallyport/contract";
 import { realPath } from "@sallyport/gate";
 import { append, bare, charCodeAt, freeze, parentOf, slice } from "../captured.ts";
 import { nativeFs } from "../fs/native-fs.ts";
@@ -19,16 +20,6 @@ const NEWLINE = 0x0a;
 const HEAD_BYTES = 256;
 /** What the C library looks through where there is no `PATH`. */
 const DEFAULT_PATH = "/bin:/usr/bin";
-
-/** WHY: fixed, since `PATH` can be changed by whoever is asked about. */
-const SYSTEM_FOLDERS: readonly string[] = freeze([
-  "/usr/local/sbin",
-  "/usr/local/bin",
-  "/usr/sbin",
-  "/usr/bin",
-  "/sbin",
-  "/bin",
-]);
 
 export interface Program {
   /** Real path of the file. */

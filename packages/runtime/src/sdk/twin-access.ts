@@ -3,11 +3,8 @@
  * blocks, so a check of one carries the other.
  */
 import { accessSync, constants } from "node:fs";
-import { type Access, type Fault, filesystem, systemDependency } from "@sallyport/contract";
+import { type Access, type Fault, SYSTEM_FOLDERS, filesystem, systemDependency } from "@sallyport/contract";
 import type { TargetPorts } from "./sdk-ground.ts";
-
-/** WHY: fixed, since `PATH` can be changed by whoever is asked about. */
-const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 export function twinOf(access: Access | Fault, { realPath }: TargetPorts): Access | undefined {
   if ("code" in access || access.operation !== "execute") return undefined;

@@ -45,16 +45,6 @@ export const SYSTEM_DEVICES: readonly string[] = [
 
 export const DEVICE_OPERATIONS: readonly FileOperation[] = ["read", "modify"];
 
-/** Where a bare program name is looked for. */
-export const PROGRAM_FOLDERS: readonly string[] = [
-  "/usr/local/sbin",
-  "/usr/local/bin",
-  "/usr/sbin",
-  "/usr/bin",
-  "/sbin",
-  "/bin",
-];
-
 /** Below the home folder: credentials. Masked unless a rule reaches into them. */
 export const SECRET_PLACES: readonly string[] = [
   ".ssh",
