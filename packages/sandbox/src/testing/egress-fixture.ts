@@ -2,6 +2,7 @@
  * Real programs behind a real gateway: local servers that write down what reaches them, names that lead to them, and
  * decisions that a test makes and changes. Nothing here leaves the machine.
  */
+import { once } from "node:events";
 import { type Server as HttpServer, createServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, type Server, createServer as createTcpServer } from "node:net";
@@ -68,6 +69,13 @@ export class TestDecider implements NetworkDecider {
 
   /** WHY: the servers of the tests are on loopback, which a name must not lead to; the real decision is tested apart. */
   mayRebind = true;
+
+  /** Whoever is asked waits from now on. Resolves with what answers the question, as soon as there is one. */
+  nextQuestion(): Promise<(allowed: boolean) => void> {
+    return new Promise((resolve) => {
+      this.answer = () => new Promise((settle) => resolve(settle));
+    });
+  }
 
   async ask(question: NetworkQuestion, signal: AbortSignal): Promise<NetworkRuling> {
     if (this.foresees(question)) return ruling(true);
@@ -141,6 +149,16 @@ export interface EgressWorkshop extends Workshop {
   readonly echo: Served;
   egress(decider: TestDecider, more?: Partial<EgressOptions>): EgressOptions;
   net(script: string, decider: TestDecider, options?: NetOptions): Promise<Ended>;
+  /** Starts a program that is heard while it runs. */
+  talk(script: string, decider: TestDecider): Talking;
+}
+
+export interface Talking extends ReturnType<Workshop["start"]> {
+  /** Resolves when it has printed the words; rejects where it ends before. */
+  printed(words: string): Promise<void>;
+  readonly ended: Promise<unknown>;
+  /** All that it has printed. */
+  text(): string;
 }
 
 export interface NetOptions extends RunOptions {
@@ -189,12 +207,50 @@ export async function openEgressWorkshop(): Promise<EgressWorkshop> {
         allow: [...READS, ...network, ...(options.allow ?? [])],
         rules: { network: "gateway", ...options.rules },
       }),
+    talk: (script, decider) =>
+      talking(
+        workshop.start("/bin/sh", ["-c", script], {
+          egress: egress(decider),
+          env: NO_PROXIES,
+          allow: READS,
+          rules: { network: "gateway" },
+          ruling: "allow",
+        }),
+      ),
     close: () => {
       for (const served of [web, secureWeb, echo]) served.close();
       workshop.close();
     },
   };
 }
+
+function talking(confined: ReturnType<Workshop["start"]>): Talking {
+  let text = "";
+  const output = confined.child.stdout;
+  output?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  const ended = once(confined.child, "close");
+  const printed = async (words: string): Promise<void> => {
+    while (!text.includes(words)) {
+      if (output === null) throw new Error("no output");
+      await Promise.race([once(output, "data"), ended]);
+      if (!text.includes(words) && confined.child.exitCode !== null) throw new Error(`ended: ${text}`);
+    }
+  };
+  return { ...confined, printed, ended, text: () => text };
+}
+
+export const python = (script: string): string => `/usr/bin/python3 -I - <<'END'\n${script}\nEND`;
+
+/** Says what it hears from the server that echoes, and when that is over. */
+export const echoProgram = ({ echo }: EgressWorkshop): string =>
+  python(`
+import socket
+s = socket.create_connection(("echo.test", ${echo.port}), 60)
+print("heard", s.recv(100).decode().strip(), flush=True)
+try:
+    print("then", s.recv(100) or "end", flush=True)
+except ConnectionError:
+    print("then end", flush=True)`);
 
 async function serve(server: HttpServer): Promise<Served> {
   const seen: string[] = [];
