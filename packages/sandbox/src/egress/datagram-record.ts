@@ -4,10 +4,9 @@
  */
 import { type Socket, createSocket } from "node:dgram";
 import { type Host, endpointText, parseHost, whatwgUrl } from "@sallyport/contract";
+import { DESTINATIONS_MAX } from "./netlink-message.ts";
 import type { NetworkDecider } from "./network-question.ts";
 import type { SyntheticNames } from "./synthetic-names.ts";
-
-const DESTINATIONS_MAX = 4096;
 
 /** `handle`: the socket that catches them. Packets come with their destination in place of their source. */
 export function recordDatagrams(

@@ -35,7 +35,8 @@ const NAME_PORT = 53;
 const LOOPBACK_V4 = 127;
 /** Where a destination is held, as the kernel numbers its registers: address, then port. */
 const KEY_REGISTER = 8;
-const DESTINATIONS_MAX = 4096;
+/** Of datagrams, in each family: beyond it the kernel refuses without a word. */
+export const DESTINATIONS_MAX = 4096;
 const LOOPBACK_V6 = Buffer.from([...Array.from({ length: 15 }, () => 0), 1]);
 
 export function captureWords({ catchPort, forwardedPorts }: CaptureRules): readonly KernelWords[] {

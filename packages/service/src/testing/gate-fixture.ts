@@ -1,17 +1,17 @@
 /** Real children at a real gate, and raw sockets for peers that keep to no protocol. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, type Server, Socket, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import type { AskWords } from "@sallyport/gate";
 import type { AccessService } from "../access-service.ts";
 import type { CallerContext } from "../caller-context.ts";
 import type { GateSession } from "../gate/gate-session.ts";
+import { bundledProgram } from "./bundled-program.ts";
 
 const tools = new URL("../../../../tools/build-realm.mjs", import.meta.url).href;
 
@@ -55,30 +55,8 @@ export async function buildRealmScript(output: string): Promise<string> {
   return buildRealm({ output });
 }
 
-/** A service that can be killed. WHY: under the package's own folder, so that drivers are found where they are installed. */
-export async function buildHostProgram(): Promise<string> {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const places = join(here, "..", "..", "dist", "test-programs");
-  mkdirSync(places, { recursive: true });
-  const file = join(mkdtempSync(join(places, "program-")), "program.mjs");
-  const entry = pathToFileURL(createRequire(import.meta.url).resolve("rolldown")).href;
-  const { rolldown } = (await import(entry)) as {
-    readonly rolldown: (options: object) => Promise<{
-      readonly write: (options: object) => Promise<unknown>;
-      readonly close: () => Promise<void>;
-    }>;
-  };
-  const build = await rolldown({
-    input: join(here, "gate-host-program.ts"),
-    platform: "node",
-    external: ["kysely", "pg", "libsql"],
-    resolve: { conditionNames: ["source", "import", "node", "default"] },
-    logLevel: "silent",
-  });
-  await build.write({ file, format: "esm", codeSplitting: false });
-  await build.close();
-  return file;
-}
+/** A service that can be killed. */
+export const buildHostProgram = (): Promise<string> => bundledProgram("gate-host-program.ts");
 
 export interface ChildAnswer {
   readonly code: string;
