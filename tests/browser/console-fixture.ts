@@ -11,6 +11,7 @@ import type { RunOptions } from "@sallyport/runtime";
 import { type AdminOptions, type Listening, type SallyportServer, createServer } from "@sallyport/server";
 import type { CallerContext } from "@sallyport/service";
 import { type Sallyport, createSallyport } from "sallyport";
+import { afterAll, expect } from "vitest";
 import { buildConsole } from "../../tools/build-console.mjs";
 import { launchBrowser } from "../../tools/browser.mjs";
 import type { Browser, Page } from "./browser-page.ts";
@@ -80,10 +81,7 @@ export interface ConsoleOptions {
   readonly admin?: Pick<AdminOptions, "oidc" | "webhooks">;
 }
 
-export async function openConsole({
-  place = tmpdir(),
-  ...options
-}: ConsoleOptions = {}): Promise<ConsoleFixture> {
+async function openConsole({ place = tmpdir(), ...options }: ConsoleOptions = {}): Promise<ConsoleFixture> {
   const consoleFolder = await buildConsole();
   const browser: Browser = await launchBrowser();
   const folder = realpathSync(mkdtempSync(join(place, "sallyport-console-")));
@@ -126,6 +124,20 @@ export async function openConsole({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * The console of a test file: open before its first test, closed behind its last. What its host was told of that nobody
+ * expected fails the file.
+ */
+export async function consoleOfFile(options: ConsoleOptions = {}): Promise<ConsoleFixture> {
+  const opening = openConsole(options);
+  afterAll(async () => {
+    const fixture = await opening;
+    await fixture.close();
+    expect(fixture.faults).toEqual([]);
+  });
+  return opening;
 }
 
 interface Running {

@@ -1,7 +1,6 @@
 /** Text that wants to be more than text, or something else than it is, in every field that comes from outside. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ConsoleFixture, PAGES, PERSON, openConsole, postFrom } from "./console-fixture.ts";
-import type { Page } from "./browser-page.ts";
+import { beforeAll, expect, it } from "vitest";
+import { PAGES, PERSON, consoleOfFile, postFrom } from "./console-fixture.ts";
 
 const SCRIPTS = [
   "<img src=x onerror=pwned()>",
@@ -19,14 +18,13 @@ const DECEPTION = "\u202egpj.exe\u2066x\u2069\u200b\u00ad\ufeff";
 /** For ids that hosts make: no control characters, everything else. */
 const HOST_TEXT = `${SCRIPTS.slice(0, 200)}${DECEPTION}`;
 
-let fixture: ConsoleFixture;
-let page: Page;
+const fixture = await consoleOfFile();
+const page = await fixture.page();
 const calls: unknown[] = [];
 const violations: string[] = [];
 let openId = "";
 
 beforeAll(async () => {
-  fixture = await openConsole();
   const { runtime } = fixture.sallyport;
   runtime.registerAction("demo", "demo.fails", () => {
     throw new Error(`${SCRIPTS}${DECEPTION}\u001b[2J\n`);
@@ -59,7 +57,6 @@ beforeAll(async () => {
   expect((await service.deny(PERSON, await by(denied), words)).ok).toBe(true);
   await service.executor.runDue();
 
-  page = await fixture.page();
   await page.exposeFunction("pwned", () => calls.push("called"));
   await page.exposeFunction("violated", (what: string) => violations.push(what));
   await page.addInitScript({
@@ -73,10 +70,6 @@ beforeAll(async () => {
   await page.goto(await fixture.link());
   await page.getByRole("heading", { name: "Inbox" }).waitFor();
   await furnishPeople();
-});
-afterAll(async () => {
-  expect(fixture.faults).toEqual([]);
-  await fixture.close();
 });
 
 /** What people and receivers of notifications can make of the newer fields. */

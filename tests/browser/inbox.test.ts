@@ -1,18 +1,9 @@
 /** The inbox, as a person uses it: what a card says, what each answer does, and what the caller gets. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Asked, type ConsoleFixture, MEMBER, PERSON, openConsole } from "./console-fixture.ts";
-import type { Page } from "./browser-page.ts";
+import { describe, expect, it } from "vitest";
+import { type Asked, MEMBER, PERSON, consoleOfFile } from "./console-fixture.ts";
 
-let fixture: ConsoleFixture;
-let page: Page;
-beforeAll(async () => {
-  fixture = await openConsole();
-  page = await fixture.signedIn();
-});
-afterAll(async () => {
-  expect(fixture.faults).toEqual([]);
-  await fixture.close();
-});
+const fixture = await consoleOfFile();
+const page = await fixture.signedIn();
 
 const file = (operation: string, target: string): Asked => ({
   resourceType: "filesystem",
@@ -134,8 +125,9 @@ describe("an answer", () => {
     await open(await fixture.ask(file("read", "/data/app/logs/today.txt")));
     await button(/More…/).click();
     await dialog()
-      .getByText(/the folder `\/data\/app\/logs` and everything below it/)
+      .getByText(/the folder \/data\/app\/logs and everything below it/)
       .click();
+    expect(await dialog().locator("[data-quoted]").allInnerTexts()).toContain("/data/app/logs");
     expect(await dialog().locator("[data-preview]").innerText()).toMatch(
       /Would cover[^]*today\.txt[^]*Would not cover[^]*logs-other/,
     );

@@ -1,18 +1,9 @@
 /** The inbox without a mouse, and what no single key may do. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Asked, type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
-import type { Page } from "./browser-page.ts";
+import { expect, it } from "vitest";
+import { type Asked, PERSON, consoleOfFile } from "./console-fixture.ts";
 
-let fixture: ConsoleFixture;
-let page: Page;
-beforeAll(async () => {
-  fixture = await openConsole();
-  page = await fixture.signedIn();
-});
-afterAll(async () => {
-  expect(fixture.faults).toEqual([]);
-  await fixture.close();
-});
+const fixture = await consoleOfFile();
+const page = await fixture.signedIn();
 
 const file = (operation: string, target: string): Asked => ({
   resourceType: "filesystem",

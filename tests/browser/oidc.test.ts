@@ -1,10 +1,7 @@
 /** At an identity provider and back, in a browser: from signing in to an approval, and who comes in without being able to. */
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import {
-  type OidcProvider,
-  startOidcProvider,
-} from "../../packages/server/src/testing/obtain-oidc-provider.ts";
-import { type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
+import { afterAll, expect, it, vi } from "vitest";
+import { startOidcProvider } from "../../packages/server/src/testing/obtain-oidc-provider.ts";
+import { PERSON, consoleOfFile } from "./console-fixture.ts";
 import type { Page } from "./browser-page.ts";
 
 const CLAIMS: Readonly<Record<string, object>> = {
@@ -12,23 +9,17 @@ const CLAIMS: Readonly<Record<string, object>> = {
   mallory: { name: "Mallory", groups: ["Approvers", "super"] },
 };
 
-let provider: OidcProvider;
-let fixture: ConsoleFixture;
-beforeAll(async () => {
-  // WHY: the provider says at length that it is set up for tests.
-  for (const level of ["info", "warn"] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
-  provider = await startOidcProvider();
-  const { issuer, clientId, clientSecret } = provider;
-  const oidc = { issuer, clientId, clientSecret, roles: { approvers: ["super"] } };
-  fixture = await openConsole({ admin: { oidc } });
-  await provider.serve(`${fixture.origin}/v1/sign-in/oidc/callback`, (login) => CLAIMS[login] ?? {});
-});
+// WHY: the provider says at length that it is set up for tests.
+for (const level of ["info", "warn"] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
+const provider = await startOidcProvider();
 afterAll(async () => {
-  expect(fixture.faults).toEqual([]);
-  await fixture.close();
   await provider.close();
   vi.restoreAllMocks();
 });
+const { issuer, clientId, clientSecret } = provider;
+const oidc = { issuer, clientId, clientSecret, roles: { approvers: ["super"] } };
+const fixture = await consoleOfFile({ admin: { oidc } });
+await provider.serve(`${fixture.origin}/v1/sign-in/oidc/callback`, (login) => CLAIMS[login] ?? {});
 
 async function comeIn(login: string): Promise<Page> {
   const page = await fixture.page();

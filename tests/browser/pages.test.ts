@@ -1,19 +1,10 @@
 /** The pages beside the inbox: each shows what stands, and changes it. */
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Asked, type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
-import type { Page } from "./browser-page.ts";
+import { describe, expect, it } from "vitest";
+import { type Asked, PERSON, consoleOfFile } from "./console-fixture.ts";
 
-let fixture: ConsoleFixture;
-let page: Page;
-beforeAll(async () => {
-  fixture = await openConsole();
-  page = await fixture.signedIn();
-});
-afterAll(async () => {
-  expect(fixture.faults).toEqual([]);
-  await fixture.close();
-});
+const fixture = await consoleOfFile();
+const page = await fixture.signedIn();
 
 const read = (target: string): Asked => ({ resourceType: "filesystem", operation: "read", target });
 const goto = (path: string): Promise<unknown> => page.goto(fixture.origin + path);

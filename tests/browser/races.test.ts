@@ -1,16 +1,9 @@
 /** Two people at once, and a server that goes away and comes back. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ConsoleFixture, PERSON, openConsole } from "./console-fixture.ts";
+import { expect, it } from "vitest";
+import { PERSON, consoleOfFile } from "./console-fixture.ts";
 import type { Page } from "./browser-page.ts";
 
-let fixture: ConsoleFixture;
-beforeAll(async () => {
-  fixture = await openConsole();
-});
-afterAll(async () => {
-  expect(fixture.faults).toEqual([]);
-  await fixture.close();
-});
+const fixture = await consoleOfFile();
 
 const read = (target: string) => ({ resourceType: "filesystem", operation: "read", target });
 const statusOf = async (id: string) => (await fixture.sallyport.service.list.request(PERSON, id))?.status;

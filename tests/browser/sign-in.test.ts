@@ -1,15 +1,8 @@
 /** Coming in and going out. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ConsoleFixture, openConsole } from "./console-fixture.ts";
+import { expect, it } from "vitest";
+import { consoleOfFile } from "./console-fixture.ts";
 
-let fixture: ConsoleFixture;
-beforeAll(async () => {
-  fixture = await openConsole();
-});
-afterAll(async () => {
-  expect(fixture.faults).toEqual([]);
-  await fixture.close();
-});
+const fixture = await consoleOfFile();
 
 it("a one-time link signs in, leaves no token in the address, and is worth nothing a second time", async () => {
   const link = await fixture.link();

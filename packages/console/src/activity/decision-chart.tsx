@@ -139,5 +139,5 @@ const DAY_MS = 86_400_000;
 const clockText = (ms: number, spanMs: number): string =>
   new Date(ms).toLocaleString(
     "en-GB",
-    spanMs >= DAY_MS * 2 ? { dateStyle: "medium" } : { dateStyle: "short", timeStyle: "short" },
+    spanMs >= DAY_MS * 2 ? { dateStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" },
   );

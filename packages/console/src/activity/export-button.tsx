@@ -2,7 +2,7 @@
 import { Download } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { admin } from "../data/late-admin.ts";
-import { Hostile } from "../display/hostile.tsx";
+import { Message } from "../display/hostile.tsx";
 import { Button } from "../parts/button.tsx";
 import { notify } from "../parts/notices.tsx";
 import { errorText } from "../parts/states.tsx";
@@ -15,7 +15,7 @@ export function ExportButton(): ReactNode {
     setBusy(true);
     wholeLog()
       .then(save, (error: unknown) =>
-        notify({ tone: "danger", text: <Hostile text={`the log was not taken: ${errorText(error)}`} /> }),
+        notify({ tone: "danger", text: <Message text={`the log was not taken: ${errorText(error)}`} /> }),
       )
       .finally(() => setBusy(false));
   };

@@ -3,7 +3,7 @@ import type { VerifyView } from "@sallyport/contract/admin";
 import { Link2, ShieldAlert, ShieldCheck } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { admin } from "../data/late-admin.ts";
-import { Hostile } from "../display/hostile.tsx";
+import { Hostile, Message } from "../display/hostile.tsx";
 import { Button } from "../parts/button.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { errorText } from "../parts/states.tsx";
@@ -55,7 +55,7 @@ function Outcome({ verified }: { readonly verified: Verified }): ReactNode {
       <div>
         <p className="font-medium">{view.ok ? "The log is whole" : "The log has been changed"}</p>
         <p className="text-sm text-ink-2">
-          <Hostile text={view.message} />
+          <Message text={view.message} />
         </p>
         {view.ok || view.seq === null ? null : (
           <p className="text-sm text-danger">

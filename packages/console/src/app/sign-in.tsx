@@ -5,7 +5,7 @@ import type { AdminSession } from "@sallyport/contract/admin";
 import { LogIn } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { signInWithLink, signInWithPassword } from "../data/session.ts";
-import { Hostile } from "../display/hostile.tsx";
+import { Hostile, Message } from "../display/hostile.tsx";
 import { Button, buttonClass } from "../parts/button.tsx";
 import { TextField } from "../parts/field.tsx";
 import { textOf } from "../parts/form-text.ts";
@@ -60,7 +60,7 @@ export function SignIn({
         <div className="rounded-xl border border-line bg-surface p-5 shadow-sm">
           {fault === null ? null : (
             <p role="alert" className="mb-4 rounded-md bg-danger-soft px-3 py-2 text-sm text-danger">
-              <Hostile text={fault} />
+              <Message text={fault} />
             </p>
           )}
           {ways.includes("password") ? (

@@ -1,7 +1,7 @@
 /** A change from a page: its answer becomes a notice, a refusal is said and never hidden. */
 import type { ChangeAnswerView } from "@sallyport/contract/admin";
 import type { ReactNode } from "react";
-import { Hostile } from "../display/hostile.tsx";
+import { Message } from "../display/hostile.tsx";
 import { notify } from "../parts/notices.tsx";
 import { errorText } from "../parts/states.tsx";
 import { cache } from "./admin.ts";
@@ -45,7 +45,7 @@ function refused(why: string): void {
     tone: "danger",
     text: (
       <>
-        Refused: <Hostile text={why} />
+        Refused: <Message text={why} />
       </>
     ),
   });

@@ -7,7 +7,7 @@ import type { AdminDecisionKind } from "@sallyport/client/admin";
 import type { BatchAnswer, ChangeAnswerView, DecisionBatch, RequestView } from "@sallyport/contract/admin";
 import type { RemoteDecision } from "@sallyport/contract/remote";
 import type { ReactNode } from "react";
-import { Hostile } from "../display/hostile.tsx";
+import { Hostile, Message } from "../display/hostile.tsx";
 import { pairLabel, plural } from "../display/words.ts";
 import { notify } from "../parts/notices.tsx";
 import { errorText } from "../parts/states.tsx";
@@ -46,7 +46,7 @@ export async function decide(
       tone: "danger",
       text: (
         <>
-          Not decided: <Hostile text={errorText(error)} />
+          Not decided: <Message text={errorText(error)} />
         </>
       ),
     });
@@ -100,7 +100,7 @@ export function refusalText(refusal: Pick<Refusal, "code" | "message" | "decided
   }
   if (refusal.code === "digest_mismatch")
     return "The request changed while you looked at it: look again, then decide";
-  return <Hostile text={refusal.message} />;
+  return <Message text={refusal.message} />;
 }
 
 /** Takes back everything that the decisions made, one after the other; what was refused is said. */
@@ -130,7 +130,7 @@ function undoOf(
               tone: "danger",
               text: (
                 <>
-                  Not undone: <Hostile text={errorText(error)} />
+                  Not undone: <Message text={errorText(error)} />
                 </>
               ),
             }),
@@ -166,7 +166,7 @@ export async function decideBatch(items: DecisionBatch["items"]): Promise<BatchA
       tone: "danger",
       text: (
         <>
-          Nothing was decided: <Hostile text={errorText(error)} />
+          Nothing was decided: <Message text={errorText(error)} />
         </>
       ),
     });

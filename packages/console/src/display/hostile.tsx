@@ -4,6 +4,7 @@
  */
 import { type ReactNode, useState } from "react";
 import { hostParts, isPunycode, networkParts } from "./network-parts.ts";
+import { type Quotes, quotedParts } from "./quoted-text.ts";
 import { useRegistrable } from "./registrable-domain.ts";
 import { type FoldSize, type TextPart, folded, isMixedAlphabet, visibleParts } from "./visible-text.ts";
 
@@ -24,6 +25,37 @@ export function Hostile({
     <bdi className={`hostile ${mono ? "font-mono" : ""}`} data-hostile>
       <Folding text={text} fold={fold} />
     </bdi>
+  );
+}
+
+/** A message of the server: its words, with what it quotes set off. */
+export function Message({
+  text,
+  quotes = "pairs",
+}: {
+  readonly text: string;
+  readonly quotes?: Quotes;
+}): ReactNode {
+  return quotedParts(text, quotes).map((part, index) =>
+    part.kind === "said" ? (
+      <Said key={index} text={part.text} />
+    ) : (
+      <code key={index} className="rounded bg-sunken px-1 text-[0.92em] text-ink" data-quoted>
+        <Hostile mono text={part.text} />
+      </code>
+    ),
+  );
+}
+
+/** WHY apart: a blank between words and a quotation is none that somebody hid at the end of a text. */
+function Said({ text }: { readonly text: string }): ReactNode {
+  const [before, after] = [text.startsWith(" "), text.length > 1 && text.endsWith(" ")];
+  return (
+    <>
+      {before ? " " : null}
+      <Hostile text={text.slice(before ? 1 : 0, after ? -1 : undefined)} />
+      {after ? " " : null}
+    </>
   );
 }
 

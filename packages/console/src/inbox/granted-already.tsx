@@ -18,12 +18,14 @@ export function GrantedAlready({ detail }: { readonly detail: RequestDetail }): 
       </h2>
       <ul className="flex flex-col gap-0.5" data-difference>
         {granted.slice(0, SHOWN_MAX).map(({ id, resource, match, scope }) => (
-          <li key={id} className="text-ink-2">
-            <span className="inline-block w-16 text-xs text-ink-3">granted</span>
-            {pairLabel(resource.type, resource.operation)}{" "}
-            <Target type={resource.type} target={resource.target} />{" "}
-            <span className="text-xs text-ink-3">
-              {MATCH_WORDS[match]}, {scope}
+          <li key={id} className="flex items-baseline text-ink-2">
+            <span className="w-16 shrink-0 text-xs text-ink-3">granted</span>{" "}
+            <span className="min-w-0">
+              {pairLabel(resource.type, resource.operation)}{" "}
+              <Target type={resource.type} target={resource.target} />{" "}
+              <span className="text-xs text-ink-3">
+                {MATCH_WORDS[match]}, {scope}
+              </span>
             </span>
           </li>
         ))}
@@ -34,9 +36,11 @@ export function GrantedAlready({ detail }: { readonly detail: RequestDetail }): 
           <li className="text-ink-2">Nothing has been granted to this subject yet.</li>
         ) : null}
         {request.status === "pending" ? (
-          <li className="font-medium text-ink">
-            <span className="inline-block w-16 text-xs text-accent">new</span>
-            {pairLabel(type, operation)} <Target type={type} target={target} />
+          <li className="flex items-baseline font-medium text-ink">
+            <span className="w-16 shrink-0 text-xs text-accent">new</span>{" "}
+            <span className="min-w-0">
+              {pairLabel(type, operation)} <Target type={type} target={target} />
+            </span>
           </li>
         ) : null}
       </ul>

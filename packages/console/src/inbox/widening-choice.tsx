@@ -2,7 +2,7 @@
 import type { WideningView } from "@sallyport/contract/admin";
 import { Check, X } from "lucide-react";
 import { type ReactNode, useId } from "react";
-import { Hostile } from "../display/hostile.tsx";
+import { Hostile, Message } from "../display/hostile.tsx";
 import { Badge } from "../parts/badge.tsx";
 
 export function WideningChoice({
@@ -35,7 +35,8 @@ export function WideningChoice({
                   className="mt-1 accent-accent-fill"
                 />
                 <span className="min-w-0">
-                  <Hostile text={widening.label} /> {widening.wide ? <Badge tone="warn">wide</Badge> : null}
+                  <Message quotes="one" text={widening.label} />{" "}
+                  {widening.wide ? <Badge tone="warn">wide</Badge> : null}
                   {isExact ? <Badge>as asked</Badge> : null}
                 </span>
               </label>

@@ -1,8 +1,6 @@
 /** A question before something is taken away, with room for a reason. */
-import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { Button } from "./button.tsx";
-import { TextField } from "./field.tsx";
-import { Modal, ModalActions } from "./modal.tsx";
+import { type ReactNode, useRef, useState } from "react";
+import { FormDialog, ReasonField, reasonWords } from "./form-dialog.tsx";
 
 export function ConfirmDialog({
   title,
@@ -19,28 +17,18 @@ export function ConfirmDialog({
 }): ReactNode {
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onConfirm(reason.trim() === "" ? undefined : reason.trim());
-  };
   return (
-    <Modal open onClose={onClose} title={title} first={field}>
-      <form onSubmit={submit}>
-        <div className="mb-4 text-sm">{children}</div>
-        <TextField
-          ref={field}
-          label="Reason (kept in the audit log)"
-          value={reason}
-          maxLength={500}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <ModalActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger">
-            {confirm}
-          </Button>
-        </ModalActions>
-      </form>
-    </Modal>
+    <FormDialog
+      title={title}
+      confirm={confirm}
+      look="danger"
+      first={field}
+      onClose={onClose}
+      onSend={async () => reasonWords(reason)}
+      onAnswer={(words) => onConfirm(words.reason)}
+    >
+      <div className="text-sm">{children}</div>
+      <ReasonField field={field} reason={reason} onReason={setReason} />
+    </FormDialog>
   );
 }

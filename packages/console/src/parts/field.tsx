@@ -1,5 +1,6 @@
 /** Labelled inputs. The label is always there; hints and faults are tied to the input for those who cannot see them. */
 import { type ComponentProps, type ReactNode, useId } from "react";
+import { Message } from "../display/hostile.tsx";
 
 const BOX =
   "w-full rounded-md border border-line-strong bg-surface px-2.5 py-1.5 text-sm text-ink placeholder:text-ink-3 disabled:opacity-60";
@@ -33,7 +34,7 @@ function Frame({
       )}
       {fault === undefined ? null : (
         <p id={`${id}-fault`} role="alert" className="text-xs text-danger">
-          {fault}
+          <Message text={fault} />
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@
 import type { LucideIcon } from "lucide-react";
 import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { Hostile } from "../display/hostile.tsx";
+import { Message } from "../display/hostile.tsx";
 import { Button } from "./button.tsx";
 
 export function Loading({
@@ -55,7 +55,7 @@ export function Failed({
       <div className="min-w-0 flex-1">
         <p className="font-medium text-danger">This could not be loaded</p>
         <p className="text-sm text-ink">
-          <Hostile text={errorText(error)} />
+          <Message text={errorText(error)} />
         </p>
       </div>
       {onRetry === undefined ? null : <Button onClick={onRetry}>Try again</Button>}

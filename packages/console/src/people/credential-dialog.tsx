@@ -3,12 +3,12 @@ import { PHASES, SUBJECT_TYPES, parseSubject } from "@sallyport/contract";
 import type { CredentialWords } from "@sallyport/contract/admin";
 import type { IssuedCredential } from "@sallyport/contract/remote";
 import { Plus, X } from "lucide-react";
-import { type FormEvent, type ReactNode, type RefObject, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useRef, useState } from "react";
 import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { Button } from "../parts/button.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
-import { Modal, ModalActions } from "../parts/modal.tsx";
+import { FormDialog, ReasonField, reasonWords } from "../parts/form-dialog.tsx";
 import { principalOf } from "../parts/principal-text.ts";
 
 interface Acting {
@@ -31,75 +31,62 @@ export function CredentialDialog({
 }): ReactNode {
   const [acting, setActing] = useState<readonly Acting[]>([NOBODY]);
   const [words, setWords] = useState({ user: "", organization: "", session: "", thumbprint: "", reason: "" });
-  const [busy, setBusy] = useState(false);
   const first = useRef<HTMLInputElement>(null);
   const set = (field: keyof typeof words) => (event: { readonly target: { readonly value: string } }) =>
     setWords({ ...words, [field]: event.target.value });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    setBusy(true);
-    attempt(() => admin.issueCredential(wordsOf(acting, words)), { topics: ["credentials"] })
-      .then((issued) => (issued === null ? setBusy(false) : onIssued(issued)))
-      .catch(() => setBusy(false));
-  };
   return (
-    <Modal open wide onClose={onClose} title="Issue a runtime credential" first={first}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        {acting.map((one, index) => (
-          <ActingFields
-            key={index}
-            acting={one}
-            number={index + 1}
-            first={index === 0 ? first : undefined}
-            onActing={(next) => setActing(acting.map((held, at) => (at === index ? next : held)))}
-            onDrop={acting.length === 1 ? undefined : () => setActing(acting.filter((_, at) => at !== index))}
-          />
-        ))}
-        <div>
-          <Button
-            look="quiet"
-            disabled={acting.length >= SUBJECTS_MAX}
-            onClick={() => setActing([...acting, NOBODY])}
-          >
-            <Plus size={14} aria-hidden />
-            Another subject
-          </Button>
-        </div>
-        <TextField
-          label="Thumbprint of the holder's key"
-          required
-          pattern={THUMBPRINT}
-          title="43 characters of base64url"
-          autoComplete="off"
-          className="font-mono"
-          value={words.thumbprint}
-          hint="RFC 7638. The remote host shows it; the key itself never leaves that machine."
-          onChange={set("thumbprint")}
+    <FormDialog
+      title="Issue a runtime credential"
+      confirm="Issue"
+      wide
+      first={first}
+      onClose={onClose}
+      onSend={() => attempt(() => admin.issueCredential(wordsOf(acting, words)), { topics: ["credentials"] })}
+      onAnswer={onIssued}
+    >
+      {acting.map((one, index) => (
+        <ActingFields
+          key={index}
+          acting={one}
+          number={index + 1}
+          first={index === 0 ? first : undefined}
+          onActing={(next) => setActing(acting.map((held, at) => (at === index ? next : held)))}
+          onDrop={acting.length === 1 ? undefined : () => setActing(acting.filter((_, at) => at !== index))}
         />
-        <div className="grid gap-3 sm:grid-cols-3">
-          <TextField label="User" placeholder="none" value={words.user} onChange={set("user")} />
-          <TextField
-            label="Organization"
-            placeholder="none"
-            value={words.organization}
-            onChange={set("organization")}
-          />
-          <TextField label="Session key" placeholder="none" value={words.session} onChange={set("session")} />
-        </div>
+      ))}
+      <div>
+        <Button
+          look="quiet"
+          disabled={acting.length >= SUBJECTS_MAX}
+          onClick={() => setActing([...acting, NOBODY])}
+        >
+          <Plus size={14} aria-hidden />
+          Another subject
+        </Button>
+      </div>
+      <TextField
+        label="Thumbprint of the holder's key"
+        required
+        pattern={THUMBPRINT}
+        title="43 characters of base64url"
+        autoComplete="off"
+        className="font-mono"
+        value={words.thumbprint}
+        hint="RFC 7638. The remote host shows it; the key itself never leaves that machine."
+        onChange={set("thumbprint")}
+      />
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField label="User" placeholder="none" value={words.user} onChange={set("user")} />
         <TextField
-          label="Reason (kept in the audit log)"
-          maxLength={500}
-          value={words.reason}
-          onChange={set("reason")}
+          label="Organization"
+          placeholder="none"
+          value={words.organization}
+          onChange={set("organization")}
         />
-        <ModalActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={busy}>
-            Issue
-          </Button>
-        </ModalActions>
-      </form>
-    </Modal>
+        <TextField label="Session key" placeholder="none" value={words.session} onChange={set("session")} />
+      </div>
+      <ReasonField reason={words.reason} onReason={(reason) => setWords({ ...words, reason })} />
+    </FormDialog>
   );
 }
 
@@ -166,6 +153,6 @@ function wordsOf(
       interactive: true,
     },
     keyThumbprint: words.thumbprint.trim(),
-    ...(words.reason.trim() === "" ? {} : { reason: words.reason.trim() }),
+    ...reasonWords(words.reason),
   } as unknown as CredentialWords;
 }

@@ -1,7 +1,7 @@
 /** Tokens of persons for scripts: each reads a part of what its person may see, for a while. None of them decides. */
 import { TOKEN_SCOPES, type MadeToken, type TokenScope, type TokenView } from "@sallyport/contract/admin";
 import { Plus, Ticket } from "lucide-react";
-import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { admin } from "../data/late-admin.ts";
 import { attempt } from "../data/change.tsx";
 import { usePaged } from "../data/paged.ts";
@@ -11,7 +11,7 @@ import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/confirm-dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
-import { Modal, ModalActions } from "../parts/modal.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagedRows } from "../parts/paged-rows.tsx";
 import { Fact, Row } from "../parts/row-list.tsx";
@@ -140,56 +140,48 @@ function TokenDialog({
   const [scopes, setScopes] = useState<readonly TokenScope[]>(["requests"]);
   const [days, setDays] = useState<(typeof DAYS)[number]>("30");
   const first = useRef<HTMLInputElement>(null);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    const words = { name: name.trim(), scopes: [...scopes], ttlMs: Number(days) * DAY_MS };
-    attempt(() => admin.createToken(words), { topics: ["tokens"] })
-      .then((made) => (made === null ? undefined : onMade(made)))
-      .catch(() => undefined);
-  };
+  const words = { name: name.trim(), scopes: [...scopes], ttlMs: Number(days) * DAY_MS };
   return (
-    <Modal open onClose={onClose} title="Make a token of your own" first={first}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <TextField
-          ref={first}
-          label="What it is for"
-          required
-          maxLength={200}
-          autoComplete="off"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <fieldset>
-          <legend className="mb-1 text-xs font-medium text-ink-2">What it may read</legend>
-          {TOKEN_SCOPES.map((scope) => (
-            <label key={scope} className="flex items-center gap-2 py-0.5 text-sm">
-              <input
-                type="checkbox"
-                checked={scopes.includes(scope)}
-                onChange={(event) =>
-                  setScopes(
-                    event.target.checked ? [...scopes, scope] : scopes.filter((held) => held !== scope),
-                  )
-                }
-                className="size-4 accent-accent-fill"
-              />
-              {SCOPE_WORDS[scope]}
-            </label>
-          ))}
-        </fieldset>
-        <SelectField
-          label="For how long"
-          value={days}
-          onValue={setDays}
-          options={DAYS.map((value) => ({ value, label: value === "1" ? "1 day" : `${value} days` }))}
-        />
-        <ModalActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={scopes.length === 0}>
-            Make the token
-          </Button>
-        </ModalActions>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Make a token of your own"
+      confirm="Make the token"
+      first={first}
+      isReady={scopes.length > 0}
+      onClose={onClose}
+      onSend={() => attempt(() => admin.createToken(words), { topics: ["tokens"] })}
+      onAnswer={onMade}
+    >
+      <TextField
+        ref={first}
+        label="What it is for"
+        required
+        maxLength={200}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <fieldset>
+        <legend className="mb-1 text-xs font-medium text-ink-2">What it may read</legend>
+        {TOKEN_SCOPES.map((scope) => (
+          <label key={scope} className="flex items-center gap-2 py-0.5 text-sm">
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={(event) =>
+                setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((held) => held !== scope))
+              }
+              className="size-4 accent-accent-fill"
+            />
+            {SCOPE_WORDS[scope]}
+          </label>
+        ))}
+      </fieldset>
+      <SelectField
+        label="For how long"
+        value={days}
+        onValue={setDays}
+        options={DAYS.map((value) => ({ value, label: value === "1" ? "1 day" : `${value} days` }))}
+      />
+    </FormDialog>
   );
 }

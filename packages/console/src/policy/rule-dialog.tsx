@@ -8,12 +8,11 @@ import {
   parseSubject,
 } from "@sallyport/contract";
 import type { RuleWordsView } from "@sallyport/contract/admin";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { admin } from "../data/late-admin.ts";
 import { change } from "../data/change.tsx";
-import { Button } from "../parts/button.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
-import { Modal, ModalActions } from "../parts/modal.tsx";
+import { FormDialog } from "../parts/form-dialog.tsx";
 import { principalOf } from "../parts/principal-text.ts";
 import { PATTERN_HINTS, ResourceFields, type ResourceText, plainOptions } from "../parts/resource-fields.tsx";
 
@@ -46,9 +45,8 @@ export function RuleDialog({ onClose }: { readonly onClose: () => void }): React
   const subject = subjectType === "any" ? undefined : parseSubject(subjectType, subjectName.trim());
   const fault = subject === undefined || subject.ok || subjectName === "" ? undefined : subject.message;
 
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (subject !== undefined && !subject.ok) return;
+  const send = async (): Promise<true | null> => {
+    if (subject !== undefined && !subject.ok) return null;
     const words = {
       effect,
       source,
@@ -57,56 +55,42 @@ export function RuleDialog({ onClose }: { readonly onClose: () => void }): React
       ...(subject === undefined ? {} : { subject: subject.value }),
       ...holderWords(holder),
     } as unknown as RuleWordsView;
-    change(() => admin.setRule(words), { done: "The rule holds.", topics: ["rules"] })
-      .then((isSet) => (isSet ? onClose() : undefined))
-      .catch(() => undefined);
+    const isSet = await change(() => admin.setRule(words), { done: "The rule holds.", topics: ["rules"] });
+    return isSet ? true : null;
   };
 
   return (
-    <Modal open onClose={onClose} title="Add a rule">
-      <form onSubmit={submit} className="flex flex-col gap-3">
-        <div className="grid gap-3 sm:grid-cols-2">
-          <SelectField
-            label="Effect"
-            value={effect}
-            onValue={setEffect}
-            options={plainOptions(RULE_EFFECTS)}
-          />
-          <SelectField
-            label="Source"
-            value={source}
-            disabled={effect === "allow"}
-            onValue={setSource}
-            options={plainOptions(RULE_SOURCES)}
-            hint={effect === "allow" ? "Only the host allows." : SOURCE_HINTS[source]}
-          />
-        </div>
-        <ResourceFields text={resource} onText={setResource} hints={PATTERN_HINTS} />
-        <div className="grid gap-3 sm:grid-cols-2">
-          <SelectField
-            label="Subject"
-            value={subjectType}
-            onValue={setSubjectType}
-            options={plainOptions(["any", ...SUBJECT_TYPES])}
-          />
-          <TextField
-            label="Subject name"
-            disabled={subjectType === "any"}
-            required={subjectType !== "any"}
-            value={subjectName}
-            fault={fault}
-            onChange={(event) => setSubjectName(event.target.value)}
-          />
-        </div>
-        <HolderFields source={source} text={holder} onText={setHolder} />
-        <ModalActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary">
-            Add the rule
-          </Button>
-        </ModalActions>
-      </form>
-    </Modal>
+    <FormDialog title="Add a rule" confirm="Add the rule" onClose={onClose} onSend={send} onAnswer={onClose}>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <SelectField label="Effect" value={effect} onValue={setEffect} options={plainOptions(RULE_EFFECTS)} />
+        <SelectField
+          label="Source"
+          value={source}
+          disabled={effect === "allow"}
+          onValue={setSource}
+          options={plainOptions(RULE_SOURCES)}
+          hint={effect === "allow" ? "Only the host allows." : SOURCE_HINTS[source]}
+        />
+      </div>
+      <ResourceFields text={resource} onText={setResource} hints={PATTERN_HINTS} />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <SelectField
+          label="Subject"
+          value={subjectType}
+          onValue={setSubjectType}
+          options={plainOptions(["any", ...SUBJECT_TYPES])}
+        />
+        <TextField
+          label="Subject name"
+          disabled={subjectType === "any"}
+          required={subjectType !== "any"}
+          value={subjectName}
+          fault={fault}
+          onChange={(event) => setSubjectName(event.target.value)}
+        />
+      </div>
+      <HolderFields source={source} text={holder} onText={setHolder} />
+    </FormDialog>
   );
 }
 

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleHelp, CircleX } from "lucide-react";
 import type { ReactNode } from "react";
 import { admin } from "../data/late-admin.ts";
-import { Hostile, Target } from "../display/hostile.tsx";
+import { Hostile, Message, Target } from "../display/hostile.tsx";
 import { SubjectName } from "../display/identity.tsx";
 import { MATCH_WORDS, OUTCOME_WORDS, SOURCE_WORDS, pairWords } from "../display/words.ts";
 import { Badge } from "../parts/badge.tsx";
@@ -47,7 +47,7 @@ export function TrialOutcome({
               {CHECK_CODES[check.code] === "asked" ? ": a person would be asked" : ""}.
             </p>
             <p className="mt-1 text-sm text-ink-2">
-              <Hostile text={explanation?.because ?? check.message} />
+              <Message text={explanation?.because ?? check.message} />
             </p>
           </div>
         </div>
@@ -101,7 +101,7 @@ function Explanation({
           <ul className="list-disc px-8 py-3 text-sm" data-remedies>
             {remedies.map((remedy, index) => (
               <li key={index}>
-                <Hostile text={remedy} />
+                <Message text={remedy} />
               </li>
             ))}
           </ul>
@@ -112,7 +112,7 @@ function Explanation({
         <ol className="list-decimal px-9 py-3 text-sm" data-steps>
           {steps.map((step, index) => (
             <li key={index}>
-              <Hostile text={step} />
+              <Message text={step} />
             </li>
           ))}
         </ol>
