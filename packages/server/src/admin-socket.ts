@@ -53,8 +53,9 @@ export async function listenOnSocket(
 /** INVARIANT: the server sees no byte of a connection before its peer has been found to be the owner or root. */
 function guardDoor(server: HttpServer, path: string, peers: PeerCheck, watch: DoorWatch): void {
   const own = server.listeners("connection") as ((socket: Socket) => void)[];
-  const letIn = (socket: Socket): void => {
+  const letIn = (socket: Socket): Socket => {
     for (const take of own) take.call(server, socket);
+    return socket;
   };
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
@@ -67,14 +68,9 @@ function guardDoor(server: HttpServer, path: string, peers: PeerCheck, watch: Do
         letIn(socket);
         return;
       case "program":
-        void judged(peers.path, socket, watch).then((isWelcome) => {
-          if (!isWelcome) {
-            socket.destroy();
-            return;
-          }
-          letIn(socket);
-          socket.resume();
-        });
+        void judged(peers.path, socket, watch)
+          .then((isWelcome) => (isWelcome ? letIn(socket).resume() : socket.destroy()))
+          .catch(() => socket.destroy());
     }
   });
 }

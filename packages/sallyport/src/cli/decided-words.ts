@@ -18,11 +18,16 @@ export function decidedLines(
   const style = kind === "deny" || kind === "block" ? "red" : "green";
   const id = approval?.id ?? denial?.id ?? ruleId ?? "";
   const lines = [
-    `${terminal.paint(style, DID[kind])} ${terminal.shown(id)}${repeated ? " (as before)" : ""}`,
+    `${terminal.paint(style, DID[kind] + usesOf(approval?.maxUses))} ${terminal.shown(id)}${repeated ? " (as before)" : ""}`,
   ];
   if (settled.length > 1) lines.push(`  settles ${settled.length} requests`);
   if (jobs > 0) lines.push(`  resumes ${jobs} ${jobs === 1 ? "job" : "jobs"}`);
   const undo = kind === "block" ? `sallyport rules remove ${id}` : `sallyport revoke ${id}`;
   lines.push(`  ${terminal.paint("dim", `to take it back: ${terminal.shown(undo)}`)}`);
   return lines;
+}
+
+function usesOf(maxUses: number | null | undefined): string {
+  if (maxUses === null || maxUses === undefined) return "";
+  return maxUses === 1 ? ", once" : `, ${maxUses} times`;
 }

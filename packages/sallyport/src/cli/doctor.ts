@@ -38,12 +38,12 @@ async function doctor(cli: CommandLine, options: CommonOptions): Promise<ExitNam
     cli.terminal.json({ ok: isSound, findings });
   } else {
     const { terminal } = cli;
+    const width = Math.max(...findings.map(({ name }) => name.length));
     for (const { name, state, found, next } of findings) {
       const [style, mark] = MARKS[state];
-      terminal.line(
-        `${terminal.paint(style, mark)} ${terminal.paint("bold", name)}  ${terminal.shown(found)}`,
-      );
-      if (next !== null) terminal.line(`    ${terminal.shown(next)}`);
+      const title = terminal.paint("bold", name.padEnd(width));
+      terminal.line(`${terminal.paint(style, mark)} ${title}  ${terminal.shown(found)}`);
+      if (next !== null) terminal.line(`${" ".repeat(width + 4)}${terminal.shown(next)}`);
     }
     terminal.line(
       terminal.paint(
@@ -73,7 +73,8 @@ const PARTS: Readonly<Record<MachineFinding["part"], string>> = {
 
 /** A rung of the wall as it was tried out. What it says after the colon is what to do. */
 function wallFinding({ part, ok: isThere, message }: MachineFinding): Finding {
-  if (isThere) return ok(PARTS[part], message);
+  // WHY: the message of the launcher begins with its name, which stands beside it here.
+  if (isThere) return ok(PARTS[part], message.replace(/^launcher /, ""));
   const at = message.indexOf(": ");
   const next = at < 0 ? "`sallyport run --no-sandbox` runs without the wall" : message.slice(at + 2);
   return lacks(PARTS[part], at < 0 ? message : message.slice(0, at), next);

@@ -88,7 +88,7 @@ function scopeOf(approval: Grant["approval"]): string {
 }
 
 function leftOf({ approval: { maxUses, uses, expiresAt }, alive }: Grant): string {
-  if (!alive) return "over";
+  if (!alive) return maxUses !== null && uses >= maxUses ? "nothing: used up" : "nothing: over";
   const left = maxUses === null ? [] : [`${maxUses - uses} of ${maxUses} uses`];
   return [...left, ...(expiresAt === null ? [] : [`until ${expiresAt}`])].join(", ") || "always";
 }

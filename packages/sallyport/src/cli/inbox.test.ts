@@ -36,7 +36,7 @@ describe("the inbox in a terminal", () => {
     await inbox.shows(/what now\?/);
     await inbox.shows(/Approve once/);
     inbox.send(KEYS.enter);
-    await inbox.shows(/approved for the session/);
+    await inbox.shows(/approved for the session, once/);
     await inbox.shows(/to take it back: sallyport revoke approval-/);
     expect(JSON.parse((await out)[0])).toMatchObject({ codes: ["allowed_session"] });
     await inbox.shows(/nothing waits for a decision/);

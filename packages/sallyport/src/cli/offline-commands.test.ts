@@ -152,6 +152,25 @@ describe("sallyport doctor", () => {
 });
 
 describe("the command line", () => {
+  it("lists its commands in groups, each with its description beside it", async () => {
+    const { code, stdout } = await run(["--help"]);
+    const lines = stdout.split("\n");
+    expect(code).toBe(0);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.filter((line) => /^[A-Z].*:$/.test(line))).toEqual([
+      "Options:",
+      "Run:",
+      "Decide:",
+      "Declare and try out:",
+      "Look back:",
+      "Policy:",
+      "This machine:",
+    ]);
+    expect(stdout).toMatch(/^ {2}approve \[ids…\] +approve requests/m);
+    expect(stdout).toMatch(/^ {2}check +say what would happen/m);
+    expect((await run(["run", "--help"])).stdout).not.toMatch(/default:|600000|\[object/);
+  });
+
   it("says what is wrong with hostile arguments without printing what they do", async () => {
     const { code, stderr } = await run(["\u001b[2Jreq\u202eests"]);
     expect(code).toBe(2);

@@ -10,6 +10,7 @@ import { addCompletionCommands } from "./completion.ts";
 import { addDecideCommands } from "./decide-commands.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addGrantCommands } from "./grant-commands.ts";
+import { helpForm } from "./help-form.ts";
 import { addLearnCommand } from "./learn-command.ts";
 import { addManifestCommands } from "./manifest/manifest-commands.ts";
 import { addPolicyCommands } from "./policy-commands.ts";
@@ -20,6 +21,18 @@ import { addRunCommand } from "./run-command.ts";
 import { addUpCommand } from "./up-command.ts";
 import { VERSION } from "./version.ts";
 
+type AddCommands = (program: Command, cli: CommandLine) => void;
+
+/** As the help lists them. */
+const GROUPS: readonly (readonly [title: string, ...adding: AddCommands[]])[] = [
+  ["Run:", addUpCommand, addRunCommand, addLearnCommand],
+  ["Decide:", addRequestCommands, addDecideCommands, addGrantCommands],
+  ["Declare and try out:", addCheckCommand, addManifestCommands],
+  ["Look back:", addAuditCommands],
+  ["Policy:", addPolicyCommands, addPolicyFileCommands],
+  ["This machine:", addAdminCommands, addDoctorCommand, addCompletionCommands],
+];
+
 export function buildProgram(cli: CommandLine): Command {
   const { terminal } = cli;
   const program = new Command("sallyport")
@@ -28,25 +41,19 @@ export function buildProgram(cli: CommandLine): Command {
     .enablePositionalOptions()
     .showHelpAfterError("(`--help` says how it is used)")
     .exitOverride()
+    .configureHelp(helpForm(terminal))
     .configureOutput({
+      // WHY: everything that this command says beside its results begins with its name.
+      outputError: (text, write) => write(text.replace(/^error: /, "sallyport: ")),
       writeOut: (text) => terminal.streams.stdout.write(text),
       // INVARIANT: a wrong argument is shown in the message, and is foreign text like any other.
       writeErr: (text) => terminal.streams.stderr.write(text.split("\n").map(printable).join("\n")),
     });
-  addUpCommand(program, cli);
-  addRunCommand(program, cli);
-  addLearnCommand(program, cli);
-  addRequestCommands(program, cli);
-  addDecideCommands(program, cli);
-  addGrantCommands(program, cli);
-  addCheckCommand(program, cli);
-  addManifestCommands(program, cli);
-  addAuditCommands(program, cli);
-  addPolicyCommands(program, cli);
-  addPolicyFileCommands(program, cli);
-  addAdminCommands(program, cli);
-  addDoctorCommand(program, cli);
-  addCompletionCommands(program, cli);
+  for (const [title, ...adding] of GROUPS) {
+    program.commandsGroup(title);
+    for (const add of adding) add(program, cli);
+  }
+  program.helpCommand("help [command]", "say how a command is used");
   inherit(program);
   return program;
 }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type BundledCli, bundleCli, printed, runCli, startCli } from "../testing/cli-process.ts";
 import { type GatedPrograms, buildPrograms } from "../testing/gated-children.ts";
 import type { GatedAnswers, GatedTask } from "../testing/gated-program.ts";
-import { type Fixture, adminCaller, openFixture } from "../testing/sallyport-fixture.ts";
+import { type Fixture, MEMBER, TOOL, adminCaller, openFixture } from "../testing/sallyport-fixture.ts";
 import { adminSocketOf, runSocketOf } from "../data-folder.ts";
 import { type RunDoor, openRunDoor } from "./run-door.ts";
 
@@ -211,14 +211,15 @@ describe("attack: guarded code approves itself through the command line", () => 
   });
 
   it("the command refuses a program that has a gate, and nothing is decided", async () => {
-    const child = startCli(cli, runArgs({ waitsFor: "https://other.example.com/x" }), { cwd: workspace });
-    await expect.poll(async () => (await pending()).length).toBe(1);
+    const { runtime } = fixture;
+    await runtime.run(TOOL, MEMBER, (sdk) =>
+      sdk.access.checkExternalAccess(sdk.access.network.receive("https://other.example.com/x")),
+    );
     const [request] = await pending();
     const approve = [process.execPath, cli.file, "approve", request?.id ?? "", "--permanent", "--yes"];
     const inner = ["run", ...BARE, "--data", fixture.dataFolder, ...approve, "--data", fixture.dataFolder];
     const { code, stderr } = await runCli(cli, inner, { cwd: workspace });
     expect([code, stderr]).toEqual([4, expect.stringContaining("guarded code may not decide")]);
-    expect(await pending()).toHaveLength(1);
     for (const words of [
       ["run", "--manifest", "wide.json", process.execPath],
       ["admin", "rotate-key"],
@@ -229,8 +230,7 @@ describe("attack: guarded code approves itself through the command line", () => 
         (await runCli(cli, ["run", ...BARE, "--data", fixture.dataFolder, ...own], { cwd: workspace })).code,
       ).toBe(4);
     }
-    child.kill("SIGTERM");
-    await new Promise((resolve) => child.once("close", resolve));
+    expect(await pending()).toHaveLength(1);
   });
 });
 

@@ -58,7 +58,7 @@ export function addRunCommand(program: Command, cli: CommandLine): void {
         .option("--session <key>", "a session key (one of this run unless said)")
         .option("--task <id>", "a task id, for the record")
         .option("--no-wait", "never let it wait for a person")
-        .option("--wait-time <time>", "how long a call waits for a person", durationOption, WAIT_MS)
+        .addOption(waitOption())
         .option("--no-sandbox", "without the wall: the guard only where Node runs it, else nothing")
         .option("--require-sandbox", "refuse to run with less than the wall; always so in mode `untrusted`")
         .option("--no-guard", "do not preload the guard where Node runs it")
@@ -145,6 +145,12 @@ function announce(cli: CommandLine, options: RunOptions, { subject, sessionKey }
         terminal.shown(`running as ${subject.type} ${subject.name}, session ${sessionKey}${wall}`),
       ),
     );
+}
+
+function waitOption(): Option {
+  return new Option("--wait-time <time>", "how long a call waits for a person")
+    .argParser(durationOption)
+    .default(WAIT_MS, "10m");
 }
 
 function trapOption(): Option {

@@ -1,6 +1,6 @@
 /**
- * Rows under headings. Every cell is foreign text and is made safe here; the last column is never cut, because it holds
- * the target and a cut target can deceive.
+ * Rows under headings, or one below the other where the terminal is too narrow for them. Every cell is foreign text and is
+ * made safe here; none is ever cut: a cut target can deceive, and a cut id is worth nothing.
  */
 import { printable } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
@@ -22,8 +22,30 @@ export function printTable<Row>(
     Math.max(width(heading), ...cells.map((row) => width(row[index] ?? ""))),
   );
   const headings = columns.map(({ heading }) => heading);
+  const { isTTY, columns: screen } = terminal.streams.stdout;
+  const needed = widths.reduce((sum, one) => sum + one, GAP.length * (widths.length - 1));
+  if (isTTY === true && screen !== undefined && needed > screen) {
+    printBlocks(terminal, headings, cells);
+    return;
+  }
   terminal.line(terminal.paint("dim", joined(headings, widths)));
   for (const row of cells) terminal.line(joined(row, widths));
+}
+
+/** Each row as lines of its own, the first cell above the others. */
+function printBlocks(
+  terminal: Terminal,
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const label = Math.max(...headings.slice(1).map(width));
+  for (const [first = "", ...others] of rows) {
+    terminal.line(terminal.paint("bold", first));
+    for (const [index, cell] of others.entries()) {
+      const heading = (headings[index + 1] ?? "").toLowerCase().padEnd(label);
+      if (cell !== "") terminal.line(`${GAP}${terminal.paint("dim", heading)}${GAP}${cell}`);
+    }
+  }
 }
 
 function joined(cells: readonly string[], widths: readonly number[]): string {

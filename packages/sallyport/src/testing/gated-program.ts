@@ -6,6 +6,9 @@ import { openSync, readFileSync } from "node:fs";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { connectRuntime } from "../child.ts";
 
+/** WHY so long: a decision comes when the machine gets to it; nothing here is about waiting in vain. */
+const WAIT_MS = 600_000;
+
 export interface GatedTask {
   /** Targets to receive from, without a request. */
   readonly targets?: readonly string[];
@@ -57,7 +60,7 @@ async function work(
     codes.push((await sdk.access.checkExternalAccess(sdk.access.network.send(task.sends))).code);
   if (task.waitsFor !== undefined) {
     const access = sdk.access.network.receive(task.waitsFor);
-    codes.push((await sdk.access.checkExternalAccess(access, { wait: { timeoutMs: 60_000 } })).code);
+    codes.push((await sdk.access.checkExternalAccess(access, { wait: { timeoutMs: WAIT_MS } })).code);
   }
   const approval =
     task.approves === true
