@@ -15,6 +15,7 @@ export {
 export type { HostedTerms } from "./client/gate-link.ts";
 export { type ConnectOptions, connectGate } from "./client/connect-gate.ts";
 export { type StartedWorker, startGateWorker } from "./client/start-gate-worker.ts";
+export type { KnownQuestion } from "./client/known-question.ts";
 export { monotonicMs } from "./client/monotonic.ts";
 export { type LaterOptions, SyncGateClient, type SyncOptions } from "./client/sync-gate-client.ts";
 export type { Branch, SyncGateOptions } from "./client/worker-transport.ts";

@@ -5,7 +5,7 @@
  * code could have called.
  */
 import { type ExternalAccessCheck, type ExternalAccessError, pairIndex } from "@sallyport/contract";
-import type { Acting, AskWords, SyncGateClient } from "@sallyport/gate";
+import type { Acting, AskWords, KnownQuestion, SyncGateClient } from "@sallyport/gate";
 import { type AccessPart, type FileOperation, wordsOf } from "./access-part.ts";
 import { type CallFacts, blockedError } from "./blocked-call.ts";
 import { append, bare, bindContext, freeze } from "./captured.ts";
@@ -27,6 +27,10 @@ export interface Decider {
   remembered(part: AccessPart): ExternalAccessCheck["code"] | undefined;
   /** Whether memory alone lets it happen: declared and harmless. Records nothing; false decides nothing. */
   isDeclared(operation: FileOperation, path: string): boolean;
+  /** A request as {@link Decider.passes} takes it. `undefined`: it is asked for part by part. */
+  known(part: AccessPart): KnownQuestion | undefined;
+  /** Whether memory alone lets a request pass: declared and harmless. It is then recorded. False decides nothing. */
+  passes(question: KnownQuestion): boolean;
   /** What was declared is done now. */
   noteDeclared(operation: FileOperation, path: string, requested: string): void;
 }
@@ -36,7 +40,7 @@ const PLAIN = freeze(bare({}));
 
 type Gate = Pick<
   SyncGateClient,
-  "checkSync" | "checkLater" | "isHit" | "noteHit" | "remembered" | "reportViolation"
+  "checkSync" | "checkLater" | "isHit" | "noteHit" | "known" | "takeHit" | "remembered" | "reportViolation"
 >;
 
 /** The kernel enforces the part as well, so that a counted approval is spent there and not twice. */
@@ -136,6 +140,14 @@ export function openDecider(
       isDeclared: (operation, path) => {
         const { hosted, entered } = actor();
         return entered === undefined && gate.isHit(pairOf(operation), path, hosted);
+      },
+      known: (part) => {
+        const who = actor();
+        return who.entered === undefined ? gate.known(wordsOf(part, !isHeld(part), who)) : undefined;
+      },
+      passes: (question) => {
+        const { hosted, entered } = actor();
+        return entered === undefined && hosted === question.hosted && gate.takeHit(question);
       },
       noteDeclared: (operation, path, requested) =>
         gate.noteHit(actor().hosted, "filesystem", operation, path, requested),

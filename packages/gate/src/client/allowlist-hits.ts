@@ -36,6 +36,8 @@ export class AllowlistHits {
   readonly #tell: (events: readonly ChildEvent[]) => void;
   /** By who acts (one list for each chain), resource type, operation and target. */
   #hits = new SafeMap<HostedNames, SafeMap<string, SafeMap<string, SafeMap<string, Hit>>>>();
+  /** The entry of the last hit that was told with all its words. */
+  #last: Hit | undefined;
   #entries = 0;
   #looks = 0;
   #sinceMs = 0;
@@ -52,6 +54,15 @@ export class AllowlistHits {
     if (words.twin === undefined && (equal === undefined || isAlike(equal.words, words)))
       this.count(words.hosted, resourceType, operation, target, requested, words);
     else this.#tell([bare<ChildEvent>({ kind: "allowed", words })]);
+  }
+
+  /** A hit whose words may be those of the last one. */
+  again(words: AskWords): void {
+    const last = this.#last;
+    if (last === undefined || last.words !== words) {
+      this.add(words);
+      this.#last = this.#targetsOf(words.hosted, words.resourceType, words.operation).get(words.target);
+    } else this.#countOne(last);
   }
 
   /** @param words all of them; made of the others where absent */
@@ -76,6 +87,10 @@ export class AllowlistHits {
       if (this.#entries >= ENTRIES_MAX || monotonicMs() - this.#sinceMs >= AGE_MS) this.flush();
       return;
     }
+    this.#countOne(hit);
+  }
+
+  #countOne(hit: Hit): void {
     hit.count += 1;
     this.#looks += 1;
     if (this.#looks % HITS_PER_LOOK === 0 && monotonicMs() - this.#sinceMs >= AGE_MS) this.flush();
@@ -85,6 +100,7 @@ export class AllowlistHits {
     if (this.#entries === 0) return;
     const hits = this.#hits;
     this.#hits = new SafeMap();
+    this.#last = undefined;
     this.#entries = 0;
     const events: ChildEvent[] = [];
     hits.each((types) =>

@@ -184,7 +184,7 @@ export class GateClient {
     const isKnown = words.hosted === undefined || words.hosted.length === 1;
     if (!isKnown || words.entered !== undefined || words.fault !== undefined)
       return isLive ? undefined : this.unavailable(words, foreseen);
-    const isDeclared = verdict.code === "allowed_sandbox";
+    const isDeclared = verdict.code === "allowed_sandbox" && !verdict.limited;
     if (isLive) {
       const mayAnswer = isDeclared && this.#transport.terms.memory === "allowlist";
       if (!mayAnswer || isDestructive(pair, words)) return undefined;

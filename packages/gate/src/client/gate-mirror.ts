@@ -14,11 +14,15 @@ import type { HostedContexts, MirrorFacts } from "./mirror-facts.ts";
 interface Handles {
   live: number;
   fenced: number;
+  /** Its mode ends by the clock, or nobody knows. */
+  isTimed: boolean;
 }
+
+const { parse } = JSON;
 
 export class GateMirror {
   readonly #realm: PrivateRealm;
-  readonly #own: Handles = { live: 0, fenced: 0 };
+  readonly #own: Handles = { live: 0, fenced: 0, isTimed: true };
   /** By type and name. */
   readonly #hosted = new SafeMap<string, SafeMap<string, Handles>>();
   #isSound = true;
@@ -68,6 +72,12 @@ export class GateMirror {
     return this.#realm.check(isLive ? handles.live : handles.fenced, pair, target, ask, nowMs, extras);
   }
 
+  /** Whether what is declared, and nothing else, can end with new facts alone, and not by the clock. */
+  isUntimed(hosted: HostedNames): boolean {
+    const handles = hosted === undefined ? this.#own : this.#known(hosted);
+    return handles !== undefined && !handles.isTimed;
+  }
+
   #known(hosted: NonNullable<HostedNames>): Handles | undefined {
     const only = hosted.length === 1 ? hosted[0] : undefined;
     return only === undefined ? undefined : this.#hosted.get(only.type)?.get(only.name);
@@ -81,7 +91,7 @@ export class GateMirror {
     }
     let handles = names.get(name);
     if (handles === undefined) {
-      handles = { live: 0, fenced: 0 };
+      handles = { live: 0, fenced: 0, isTimed: true };
       names.set(name, handles);
     }
     return handles;
@@ -92,11 +102,22 @@ export class GateMirror {
     this.#realm.close(handles.fenced);
     handles.live = this.#realm.open(live);
     handles.fenced = this.#realm.open(fenced);
+    handles.isTimed = isTimed(live);
     if (handles.live === 0 || handles.fenced === 0) this.#isSound = false;
   }
 
   /** JSON text of the last verdict. */
   verdict(): string {
     return this.#realm.verdict();
+  }
+}
+
+/** WHY: a frame that was made up may pass by the mode, beside one that declares it. */
+function isTimed(context: string): boolean {
+  try {
+    const { mode } = { mode: "bypass", ...(parse(context) as { readonly mode?: unknown }) };
+    return typeof mode !== "string" || mode === "bypass";
+  } catch {
+    return true;
   }
 }

@@ -11,6 +11,7 @@ import type { AskWords, HostedNames } from "../protocol/message.ts";
 import { type CheckOptions, GateClient } from "./gate-client.ts";
 import type { GateTerms } from "./gate-link.ts";
 import type { GateMirror } from "./gate-mirror.ts";
+import { KnownQuestion } from "./known-question.ts";
 import { isHarmless } from "./memory-answer.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { BLOCKED_MS, type Branch, type SyncGateOptions, WorkerTransport } from "./worker-transport.ts";
@@ -23,7 +24,7 @@ export interface SyncOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** WHY so short: what ends by the clock ends within it. */
+/** How long a hit is remembered where a mode may end by the clock. */
 const HIT_MS = 5;
 /** How often a decision may be overtaken by news before it is left to the service. */
 const ROUNDS_MAX = 16;
@@ -53,32 +54,61 @@ export class SyncGateClient extends GateClient {
   /**
    * Whether memory alone lets it happen now: declared, harmless, and the service is heard. Makes no value and records
    * nothing; who goes on says so with {@link noteHit}. False decides nothing: ask.
-   * INVARIANT: a hit is remembered for whom it was one, as long as no fact has arrived, within its lease, and for a moment.
+   * INVARIANT: a hit is remembered for whom it was one, as long as no fact has arrived and within its lease; where a
+   * mode may end by the clock, for a moment only.
    * @param hosted who acts, where several do in this process
    */
   isHit(pair: number, target: string, hosted?: HostedNames): boolean {
     const isSame = target === this.#hitTarget && pair === this.#hitPair && hosted === this.#hitHosted;
     if (isSame && this.#owner.factsPosted === this.#hitFacts && monotonicMs() < this.#hitEndMs) return true;
     const facts = this.#owner.factsPosted;
-    if (!this.#decideHit(pair, target, hosted)) return false;
+    if (!this.#decideHit(pair, target, hosted, "")) return false;
     this.#hitPair = pair;
     this.#hitTarget = target;
     this.#hitHosted = hosted;
     this.#hitFacts = facts;
-    const endMs = monotonicMs() + HIT_MS;
-    const leaseEndMs = this.#owner.leaseEndMs();
-    this.#hitEndMs = endMs < leaseEndMs ? endMs : leaseEndMs;
+    this.#hitEndMs = this.#hitEndsMs(hosted);
     return true;
   }
 
-  #decideHit(pair: number, target: string, hosted: HostedNames): boolean {
+  /** A question that is asked again and again. */
+  known(words: AskWords): KnownQuestion {
+    return new KnownQuestion(words);
+  }
+
+  /** As {@link isHit}, with all words, and it is recorded. Each question remembers its own answer. */
+  takeHit(question: KnownQuestion): boolean {
+    const { words, pair, extras } = question;
+    const facts = this.#owner.factsPosted;
+    if (facts !== question.facts || monotonicMs() >= question.endMs) {
+      question.endMs = 0;
+      if (words.entered !== undefined || words.fault !== undefined) return false;
+      if (!this.#decideHit(pair, words.target, words.hosted, extras)) return false;
+      question.facts = facts;
+      question.endMs = this.#hitEndsMs(words.hosted);
+    }
+    this.#owner.reportAgain(words);
+    return true;
+  }
+
+  /** Until when a hit may be taken for the next one, as long as no fact arrives. */
+  #hitEndsMs(hosted: HostedNames): number {
+    const leaseEndMs = this.#owner.leaseEndMs();
+    if (this.#mirror.isUntimed(hosted)) return leaseEndMs;
+    const endMs = monotonicMs() + HIT_MS;
+    return endMs < leaseEndMs ? endMs : leaseEndMs;
+  }
+
+  #decideHit(pair: number, target: string, hosted: HostedNames, extras: string): boolean {
     const { memory, evidence } = this.#owner.terms;
     if (memory !== "allowlist" || evidence || !isHarmless(pair)) return false;
     for (let round = 0; round < ROUNDS_MAX; round++) {
       this.#owner.pull();
-      const packed = this.#mirror.decide(true, pair, target, ASK.default, now(), "", hosted);
+      const packed = this.#mirror.decide(true, pair, target, ASK.default, now(), extras, hosted);
       // INVARIANT: looked at last, as in `foresee`.
-      if (!this.#owner.hasNews()) return this.isLive && unpackVerdict(packed).code === "allowed_sandbox";
+      if (this.#owner.hasNews()) continue;
+      const { code, limited } = unpackVerdict(packed);
+      return this.isLive && code === "allowed_sandbox" && !limited;
     }
     return false;
   }

@@ -7,7 +7,7 @@ import { type MessagePort, MessagePort as NativePort, receiveMessageOnPort } fro
 import { SafeMap } from "../captured.ts";
 import type { PrivateRealm } from "../private-realm.ts";
 import { GateFault } from "../protocol/gate-fault.ts";
-import type { ChildEvent, HostedNames } from "../protocol/message.ts";
+import type { AskWords, ChildEvent, HostedNames } from "../protocol/message.ts";
 import { AllowlistHits } from "./allowlist-hits.ts";
 import type { GateTransport, Sent } from "./gate-client.ts";
 import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
@@ -167,6 +167,11 @@ export class WorkerTransport implements GateTransport {
     requested: string,
   ): void {
     this.#hits.count(hosted, resourceType, operation, target, requested);
+  }
+
+  /** A hit with all its words, which are the same object as of the last equal one. */
+  reportAgain(words: AskWords): void {
+    this.#hits.again(words);
   }
 
   drain(): void {

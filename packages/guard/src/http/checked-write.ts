@@ -12,9 +12,11 @@ import type { Ground } from "../ground.ts";
 import { type Connection, connectionOf, isRaw, makeRaw } from "../network/connection.ts";
 import { releasing } from "../network/native-handles.ts";
 import { replaceExport } from "../replace-export.ts";
+import { isKnownRequest } from "./known-request.ts";
 import { type Piece, bytesLength, fromLatin1, joined, ownBytes, part, plainLength } from "./own-bytes.ts";
 import type { RequestHead } from "./request-head.ts";
-import { type RequestNote, noteWrittenTo, takeNote } from "./request-note.ts";
+import type { RequestNote } from "./noted-requests.ts";
+import { noteWrittenTo, takeNote } from "./request-note.ts";
 import { checkedRequest, connecting, requestPart } from "./request-part.ts";
 import type { WireStep } from "./request-wire.ts";
 
@@ -39,10 +41,15 @@ export function guardWrites(ground: Ground): void {
         const connection = connectionOf(this);
         if (connection === undefined || isRaw(connection))
           return apply(original, this, [isMany, data, encoding, written]);
+        if (!isMany && isKnownRequest(ground, connection, data, encoding)) {
+          // WHY no look at whether Node takes it for open: a text is kept as it is, and comes here again.
+          releasing(this, data, encoding, () => apply(original, this, [false, data, encoding, written]));
+          return undefined;
+        }
         const send = (bytes: Uint8Array): void => {
           // WHY: Node would keep bytes for later where the program can reach them; the guard knows that it is open.
           if (getOwnPropertyDescriptor(this, "connecting")?.value !== false) put(this, "connecting", false);
-          releasing(() => apply(original, this, [false, bytes, "buffer", written]));
+          releasing(this, bytes, "buffer", () => apply(original, this, [false, bytes, "buffer", written]));
         };
         write(ground, connection, bare({ isMany, data, encoding, written, send, socket: this, original }));
         return undefined;
@@ -75,7 +82,7 @@ function write(ground: Ground, connection: Connection, writing: Writing): void {
     return;
   }
   if (!isMany && isPlainBody(connection, bare({ chunk: data, encoding }))) {
-    releasing(() => apply(original, socket, [isMany, data, encoding, written]));
+    releasing(socket, data, encoding, () => apply(original, socket, [false, data, encoding, written]));
     return;
   }
   let bytes: Uint8Array;

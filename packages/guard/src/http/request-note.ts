@@ -11,39 +11,28 @@ import https from "node:https";
 import { types } from "node:util";
 import { type Host, parseHost } from "@sallyport/contract";
 import { capturedUrl } from "@sallyport/gate";
-import { append, apply, bare, freeze, getOwnPropertyDescriptor } from "../captured.ts";
+import { apply, getOwnPropertyDescriptor, withArgument } from "../captured.ts";
 import { portOf } from "../network/endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type Within, withinNow } from "../within-context.ts";
+import { type RequestNote, addNote, takeOldest } from "./noted-requests.ts";
 import { operationOf, pathOf } from "./request-part.ts";
 
-export interface RequestNote {
-  readonly host: Host;
-  readonly port: number;
-  readonly operation: "receive" | "send";
-  /** As it will stand in the request line. */
-  readonly target: string;
-  readonly isWebsocket: boolean;
-  readonly sinceMs: number;
-  /** Runs work in the asynchronous context of whoever asked for the request. */
-  readonly within: Within;
-}
-
-const NOTES_MAX = 512;
-const NOTE_LIFE_MS = 60_000;
-const { now } = Date;
 // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
 const { getHeader } = http.OutgoingMessage.prototype;
-
-interface Link {
-  readonly note: RequestNote;
-  next: Link | undefined;
-}
+const { isProxy } = types;
+const { now } = Date;
 
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
 /* oxlint-enable typescript/unbound-method */
 let isExact = false;
+/** As whoever asks, while there is the process alone; as the process, once there are subjects. */
+let inProcess: Within | undefined;
+const asProcess: Within = (work) => {
+  if (inProcess === undefined) work();
+  else inProcess(work);
+};
 /** Notes by their request, and the request of undici that is written to a socket now. */
 const byRequest = new WeakMap<object, RequestNote>();
 const sending = new WeakMap<object, object>();
@@ -54,6 +43,7 @@ let opening: RequestNote | undefined;
 export function noteExactly(): void {
   if (isExact) return;
   isExact = true;
+  inProcess = withinNow();
   diagnostics.subscribe("undici:client:sendHeaders", (message) => {
     quietlyNoted(() => {
       const { request, socket } = message as { readonly request: object; readonly socket: object };
@@ -81,17 +71,17 @@ function noteOf(request: unknown): RequestNote | undefined {
   return apply(get, byRequest, [request]) as RequestNote | undefined;
 }
 
+/** Requests of several subjects are told apart by their notes. */
+export function isTellingApart(): boolean {
+  return isExact;
+}
+
 /** The note of the request whose head is written to the socket now, where it can be told. */
 export function noteWrittenTo(socket: object): RequestNote | undefined {
   if (!isExact) return undefined;
   const message: unknown = getOwnPropertyDescriptor(socket, "_httpMessage")?.value;
   return noteOf(message) ?? noteOf(apply(get, sending, [socket]));
 }
-
-/** Oldest first. */
-let oldest: Link | undefined;
-let newest: Link | undefined;
-let count = 0;
 
 export function installNotes(): void {
   replaceExport(
@@ -147,23 +137,21 @@ function noteAgentRequest(request: NotedRequest, { host, port, socketPath }: Not
   const hasBody = has("content-length") || has("transfer-encoding");
   const isWebsocket = apply(getHeader, request, ["upgrade"]) === "websocket";
   const { method, path } = request;
-  keepNote(host, port, bare({ method, target: path, hasBody, isWebsocket }), request);
+  keepNote(host, port, method, path, hasBody, isWebsocket, request);
 }
 
 type Options = Readonly<Record<string, unknown>>;
 type Create = (options: Options, ...rest: unknown[]) => unknown;
 
 /** Clients that open a connection themselves do so without an agent; they are asked what for when they do. */
-function noteOwnConnections(args: readonly unknown[]): unknown[] {
-  const own: unknown[] = [];
+function noteOwnConnections(args: unknown[]): unknown[] {
+  let own = args;
   for (let index = 0; index < args.length; index++) {
     const given = args[index];
-    const isOptions = typeof given === "object" && given !== null && !types.isProxy(given);
-    const create = isOptions ? getOwnPropertyDescriptor(given, "createConnection")?.value : undefined;
-    append(
-      own,
-      typeof create === "function" ? withNotes(given as Options, create as Create, args[0]) : given,
-    );
+    if (typeof given !== "object" || given === null || isProxy(given)) continue;
+    const create: unknown = getOwnPropertyDescriptor(given, "createConnection")?.value;
+    if (typeof create !== "function") continue;
+    own = withArgument(own, index, withNotes(given as Options, create as Create, args[0]));
   }
   return own;
 }
@@ -189,11 +177,7 @@ function noteOptions(options: Options, target: unknown): void {
   const { host, hostname, port, defaultPort, method, headers, socketPath } = options;
   if (socketPath !== undefined && socketPath !== null) return;
   const isWebsocket = (headers as Options | undefined)?.["Upgrade"] === "websocket";
-  keepNote(
-    hostname ?? host ?? "localhost",
-    port ?? defaultPort,
-    bare({ method: method ?? "GET", target, hasBody: false, isWebsocket }),
-  );
+  keepNote(hostname ?? host ?? "localhost", port ?? defaultPort, method ?? "GET", target, false, isWebsocket);
 }
 
 interface UndiciRequest {
@@ -206,74 +190,71 @@ interface UndiciRequest {
 
 function noteUndici(request: UndiciRequest): void {
   const { origin, method, path, body, upgrade } = request;
-  const href = capturedUrl(String(origin));
-  if (href === undefined) return;
-  const url = new URL(href);
-  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port;
+  if (typeof origin !== "string" || origin !== lastOrigin) {
+    const href = capturedUrl(String(origin));
+    if (href === undefined) return;
+    const url = new URL(href);
+    lastOriginHost = url.hostname;
+    lastOriginPort = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port;
+    lastOrigin = typeof origin === "string" ? origin : "";
+  }
   const hasBody = body !== null && body !== undefined;
-  const isWebsocket = upgrade === "websocket";
-  keepNote(url.hostname, port, bare({ method, target: path, hasBody, isWebsocket }), request);
+  keepNote(lastOriginHost, lastOriginPort, method, path, hasBody, upgrade === "websocket", request);
 }
 
-interface Noted {
-  readonly method: unknown;
-  readonly target: unknown;
-  readonly hasBody: boolean;
-  readonly isWebsocket: boolean;
-}
+/** WHY kept: as with hosts. What stands here for an origin that is no text holds for one request. */
+let lastOrigin = "";
+let lastOriginHost: unknown;
+let lastOriginPort: unknown;
 
 /** @param request whose note it is, where the client has shown it */
-function keepNote(host: unknown, port: unknown, noted: Noted, request?: object): void {
-  const { method, target, hasBody, isWebsocket } = noted;
-  const parsed = typeof host === "string" ? parseHost(host, capturedUrl) : undefined;
+function keepNote(
+  host: unknown,
+  port: unknown,
+  method: unknown,
+  target: unknown,
+  hasBody: boolean,
+  isWebsocket: boolean,
+  request?: object,
+): void {
+  const parsed = typeof host === "string" ? hostIn(host) : undefined;
   const number = portOf(port);
   if (parsed === undefined || number === undefined) return;
   if (typeof method !== "string" || typeof target !== "string" || method === "CONNECT") return;
+  const within = isExact ? withinNow() : asProcess;
   const operation = operationOf(method, hasBody);
   const sinceMs = now();
-  const within = withinNow();
-  const note = bare({ host: parsed, port: number, operation, target, isWebsocket, sinceMs, within });
+  const note = {
+    host: parsed,
+    port: number,
+    operation,
+    target,
+    isWebsocket,
+    sinceMs,
+    within,
+    next: undefined,
+  };
   if (isExact && request !== undefined) apply(set, byRequest, [request, note]);
-  dropOld(sinceMs);
-  const link: Link = bare({ note: freeze(note), next: undefined });
-  if (newest === undefined) oldest = link;
-  else newest.next = link;
-  newest = link;
-  count++;
+  addNote(note);
 }
 
-/** WHY: a request that was given up leaves its note behind. */
-function dropOld(nowMs: number): void {
-  while (oldest !== undefined) {
-    const ageMs = nowMs - oldest.note.sinceMs;
-    if (count < NOTES_MAX && ageMs >= 0 && ageMs < NOTE_LIFE_MS) return;
-    oldest = oldest.next;
-    count--;
-  }
-  newest = undefined;
+let lastText = "";
+let lastHost: Host | undefined;
+
+/** WHY the last one is kept: a client asks one host again and again. A text means the same each time. */
+function hostIn(text: string): Host | undefined {
+  if (text === lastText) return lastHost;
+  lastHost = parseHost(text, capturedUrl);
+  lastText = text;
+  return lastHost;
 }
 
 /** The note of the request that a connection is opened for, else the oldest that fits; it is then used up. */
 export function takeNote(fits: (note: RequestNote) => boolean): RequestNote | undefined {
   const exact = opening;
   if (exact !== undefined && fits(exact)) {
-    taken((note) => note === exact);
+    takeOldest((note) => note === exact);
     return exact;
   }
-  return taken(fits);
-}
-
-function taken(fits: (note: RequestNote) => boolean): RequestNote | undefined {
-  let before: Link | undefined;
-  for (let link = oldest; link !== undefined; link = link.next) {
-    if (fits(link.note)) {
-      if (before === undefined) oldest = link.next;
-      else before.next = link.next;
-      if (newest === link) newest = before;
-      count--;
-      return link.note;
-    }
-    before = link;
-  }
-  return undefined;
+  return takeOldest(fits);
 }

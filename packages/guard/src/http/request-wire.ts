@@ -46,6 +46,11 @@ export class RequestWire {
     this.#textOf = textOf;
   }
 
+  /** The next byte begins a request. */
+  get isAtHead(): boolean {
+    return this.#phase === "head";
+  }
+
   /** How many of the next bytes belong to a body of known length, whatever they are. */
   get plainLeft(): number {
     return this.#phase === "body" ? this.#left : 0;

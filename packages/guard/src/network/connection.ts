@@ -5,6 +5,7 @@
  */
 import type { Host } from "@sallyport/contract";
 import { apply, bare } from "../captured.ts";
+import type { KnownRequest } from "../http/known-request.ts";
 import { latin1 } from "../http/own-bytes.ts";
 import { RequestWire } from "../http/request-wire.ts";
 import { setStanding } from "./native-handles.ts";
@@ -44,6 +45,8 @@ export interface Connection {
   websocket: string | undefined;
   /** TLS was asked for another name than the host has. */
   hasOtherName: boolean;
+  /** The last request that memory alone let pass. */
+  known: KnownRequest | undefined;
 }
 
 export function newConnection({
@@ -63,6 +66,7 @@ export function newConnection({
     held: undefined,
     websocket: undefined,
     hasOtherName: false,
+    known: undefined,
   });
 }
 

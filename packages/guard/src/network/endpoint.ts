@@ -77,6 +77,14 @@ export function namesOf(host: Host): readonly Host[] | undefined {
   return isIpLiteral(host) ? names.namesFor(host, now()) : undefined;
 }
 
+/** Whether an address has these names now. */
+export function hasNames(address: Host, known: readonly string[]): boolean {
+  const found = names.namesFor(address, now());
+  if (found.length !== known.length) return false;
+  for (let index = 0; index < found.length; index++) if (found[index] !== known[index]) return false;
+  return true;
+}
+
 /** Network connect to an endpoint. */
 export function endpointPart(endpoint: Endpoint, address: Host | undefined): AccessPart {
   if (endpoint.kind === "unix") return connectPart(`unix:${endpoint.path}`, `unix:${endpoint.requested}`);

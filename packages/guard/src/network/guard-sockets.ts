@@ -17,7 +17,8 @@ import {
   put,
 } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import { type RequestNote, takeNote } from "../http/request-note.ts";
+import type { RequestNote } from "../http/noted-requests.ts";
+import { takeNote } from "../http/request-note.ts";
 import { originUrl, requestPart } from "../http/request-part.ts";
 import { replaceExport } from "../replace-export.ts";
 import {

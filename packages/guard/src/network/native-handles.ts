@@ -46,7 +46,8 @@ let permits: Permit | undefined;
 type Standing = "judged" | "taken" | "free";
 const standings = new WeakMap<object, Standing>();
 const guarded = new SafeWeakSet();
-let isReleasing = false;
+/** What the guard is about to write. */
+let released: { readonly handle: unknown; readonly data: unknown; readonly method: string } | undefined;
 let isBinding = false;
 
 /**
@@ -132,15 +133,31 @@ export function setStanding(handle: unknown, standing: Standing): void {
   apply(set, standings, [handle, standing]);
 }
 
-/** Runs the guard's own write. */
-export function releasing<R>(work: () => R): R {
-  const before = isReleasing;
-  isReleasing = true;
+/**
+ * Runs the guard's own write: lets these data leave once, by the method that Node takes for them.
+ * INVARIANT: methods of the socket that the program may have replaced run meanwhile, and gain nothing by it.
+ */
+export function releasing(socket: object, data: unknown, encoding: unknown, work: () => unknown): void {
+  const { _handle: handle } = socket as { readonly _handle?: unknown };
+  const method =
+    typeof data !== "string" ? "writeBuffer" : isLatin1(encoding) ? "writeLatin1String" : "writeUtf8String";
+  released = { handle, data, method };
   try {
-    return work();
+    work();
   } finally {
-    isReleasing = before;
+    released = undefined;
   }
+}
+
+function isLatin1(encoding: unknown): boolean {
+  return encoding === "latin1" || encoding === "binary";
+}
+
+function takeReleased(handle: object, data: unknown, method: string): boolean {
+  const one = released;
+  if (one === undefined || one.handle !== handle || one.data !== data || one.method !== method) return false;
+  released = undefined;
+  return true;
 }
 
 /** Lets Node bind and listen, for a server that was decided on. */
@@ -213,7 +230,8 @@ function guardWrite(holder: object, name: string): void {
     (original) =>
       function write(this: object, ...args: unknown[]) {
         const standing = standingOf(this);
-        if (!isReleasing && standing !== undefined && standing !== "free") throw refused();
+        const isFree = standing === undefined || standing === "free";
+        if (!isFree && !takeReleased(this, args[1], name)) throw refused();
         return apply(original, this, args);
       },
   );

@@ -1,0 +1,137 @@
+/** Requests that a connection asks for again and again: read once, decided each time, and counted. */
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
+import {
+  type GuardedWorld,
+  type Preload,
+  buildPreload,
+  openWorld,
+  outcomes,
+  start,
+} from "./guarded-process.ts";
+
+let preload: Preload;
+let world: GuardedWorld;
+let server: Server;
+let port: number;
+/** What reached the server, as it stood on the wire. */
+let seen: string[] = [];
+let onSeen: () => void = () => undefined;
+
+beforeAll(async () => {
+  preload = await buildPreload();
+  server = createServer(({ method, url }, response) => {
+    seen.push(`${method} ${url}`);
+    onSeen();
+    response.end("hello");
+  });
+  server.on("clientError", (_error, socket) => socket.destroy());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  ({ port } = server.address() as AddressInfo);
+  world = await openWorld(preload, () => [
+    entry("network", "receive", `http://localhost:${port}/open/`),
+    entry("network", "send", `http://localhost:${port}/post/`),
+  ]);
+});
+afterAll(async () => {
+  server.close();
+  server.closeAllConnections();
+  await world.close();
+  preload.remove();
+});
+beforeEach(() => {
+  seen = [];
+  onSeen = () => undefined;
+});
+
+const BEFORE = (): string => `
+const http = require("http");
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+let socket;
+const get = (path) => new Promise((done, failed) => {
+  const one = http.get({ host: "localhost", port: ${port}, family: 4, path, agent }, (response) => response.resume().on("end", done));
+  one.on("error", failed).on("socket", (given) => (socket = given));
+});
+const head = (first, more = "") => first + "\\r\\nHost: localhost:${port}\\r\\n" + more + "\\r\\n";
+/** The connection of an allowed request, which is free now. */
+const known = async () => {
+  for (let time = 0; time < 5; time++) await get("/open/known");
+  await new Promise((done) => setImmediate(done));
+  socket.removeAllListeners("error");
+  return socket;
+};
+const written = (to, text) => new Promise((done, failed) => { to.on("error", failed).on("data", done).on("close", done); to.write(text, "latin1"); });
+/** Node calls this method of the socket between the decision and the bytes. What becomes of the work there. */
+const meanwhile = (to, work, ...written) => new Promise((done, failed) => {
+  to._unrefTimer = () => { delete to._unrefTimer; try { done(work(to._handle)); } catch (error) { failed(error); } };
+  try { to.write(...written); } catch {}
+});
+`;
+
+it("each of many equal requests is recorded, in few entries with their number", async () => {
+  const fetched = `await (await fetch("http://127.0.0.1:${port}/open/fetched")).text()`;
+  const found = await outcomes(
+    world,
+    `once: async () => { await get("/open/once"); agent.destroy(); },
+     many: async () => { for (let time = 0; time < 200; time++) await get("/open/many"); agent.destroy(); },
+     fetch: async () => { for (let time = 0; time < 100; time++) ${fetched}; }`,
+    { before: BEFORE(), waitMs: 0 },
+  );
+  expect(found).toEqual({ once: "done", many: "done", fetch: "done" });
+  expect(seen).toHaveLength(301);
+  const events = await world.fixture.events();
+  const countsOf = (path: string): number[] =>
+    events.flatMap(({ type, text }) => {
+      if (type !== "permission.evaluated" || !text.includes(`:${port}${path}"`)) return [];
+      return [Number(/"count":(\d+)/.exec(text)?.[1] ?? 1)];
+    });
+  const total = (path: string): number => countsOf(path).reduce((sum, count) => sum + count, 0);
+  // WHY beside one request: a connection to a name is decided more than once, to an address once.
+  const opening = total("/open/once") - 1;
+  expect(total("/open/many")).toBe(opening + 200);
+  expect(total("/open/fetched")).toBe(100);
+  expect(countsOf("/open/many").length).toBeLessThan(100);
+});
+
+it("a deny rule holds at the next request of a connection that has asked for it a hundred times", async () => {
+  const source = `${BEFORE()}
+(async () => { for (;;) await get("/open/ruled"); })().catch((error) => { console.log(error.check?.code); agent.destroy(); });`;
+  const asked = new Promise<void>((resolve) => {
+    onSeen = () => {
+      if (seen.length === 100) resolve();
+    };
+  });
+  const { ended } = start(world, source, { waitMs: 0 });
+  await asked;
+  const target = `http://localhost:${port}/open/ruled`;
+  const rule = { resourceType: "network", operation: "receive", target } as const;
+  const set = await world.fixture.service.setRule(adminCaller(), { effect: "deny", source: "host", ...rule });
+  expect(set).toMatchObject({ ok: true });
+  expect((await ended).stdout.trim()).toBe("denied_rule");
+});
+
+it("attack: a connection whose last request was allowed carries another one", async () => {
+  const attacks = {
+    "a character of which the half that is written ends a line": `return written(await known(), "GET /open/half HTTP/1.0\\r\\nconnection: keep-alive\\r\\nx: a\\u010d\\u010a\\u010d\\u010aGET /closed/half HTTP/1.1\\r\\nhost: localhost:${port}\\r\\n\\r\\n")`,
+    "the same text, and more behind it": `return written(await known(), head("GET /open/known HTTP/1.1") + head("GET /closed/behind HTTP/1.1"))`,
+    "one letter is another": `const to = await known(); await get("/open/a/b"); return written(to, head("GET /open/../closed HTTP/1.1"))`,
+    "a text that is an object": `const text = head("GET /closed/object HTTP/1.1"); return new Promise((done, failed) => known().then((to) => to._writeGeneric(false, Object.assign(new String(text), { toString: () => head("GET /open/known HTTP/1.1") }), "latin1", (error) => (error ? failed(Object.assign(error, { code: "ERR_ACCESS_DENIED" })) : done("written")))))`,
+    "Node's own step between the decision and the bytes": `const to = await known(); return meanwhile(to, (handle) => handle.writeLatin1String({}, head("GET /closed/step HTTP/1.1")), head("GET /open/known HTTP/1.1"), "latin1")`,
+    "the same of other bytes": `const to = await known(); return meanwhile(to, (handle) => handle.writeBuffer({}, Buffer.from(head("GET /closed/bytes HTTP/1.1"))), Buffer.from(head("GET /open/known HTTP/1.1")))`,
+    "a body, written with two bytes for each letter": `const to = await known(); const hidden = head("GET /closed/body HTTP/1.1"); const text = Buffer.from(hidden.replace(/./gs, "0") + hidden).toString("ucs2"); await new Promise((done) => to.write(head("POST /post/a HTTP/1.1", "content-length: " + text.length + "\\r\\n"), done)); return meanwhile(to, (handle) => handle.writeUcs2String({}, text), text, "latin1")`,
+  };
+  const tasks = Object.entries(attacks).map(
+    ([name, work]) => `${JSON.stringify(name)}: async () => { ${work} }`,
+  );
+  const found = await outcomes(world, `${tasks.join(",\n")}, end: () => agent.destroy()`, {
+    before: BEFORE(),
+    waitMs: 0,
+  });
+  for (const name of Object.keys(attacks))
+    expect(`${name}: ${String(found[name])}`).toMatch(/ERR_ACCESS_DENIED/);
+  expect(seen.filter((line) => !/ \/(?:open|post)\//.test(line))).toEqual([]);
+});
