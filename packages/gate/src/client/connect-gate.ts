@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import type { PrivateRealm } from "../private-realm.ts";
 import { type GateTimers, systemTimers } from "../protocol/gate-channel.ts";
 import type { GateFault } from "../protocol/gate-fault.ts";
+import { AllowlistHits } from "./allowlist-hits.ts";
 import { GateClient, type GateTransport } from "./gate-client.ts";
 import { GateLink, type GateTerms } from "./gate-link.ts";
 import { GateMirror } from "./gate-mirror.ts";
@@ -42,6 +43,11 @@ export function connectGate(socket: Duplex, options: ConnectOptions): Promise<Ga
         },
       },
     });
+    // WHY: equal requests of a program are one entry with their number, here and in the service.
+    const hits = new AllowlistHits((events) => {
+      for (const event of events) link.report(event);
+      link.flush();
+    });
     const transport = (terms: GateTerms): GateTransport => ({
       terms,
       leaseEndMs: () => leaseEndMs,
@@ -55,8 +61,12 @@ export function connectGate(socket: Duplex, options: ConnectOptions): Promise<Ga
         const { id, answer } = link.inquire(inquiry);
         return { answer, cancel: () => link.cancel(id) };
       },
-      report: (event) => link.report(event),
-      close: () => link.close(),
+      report: (event) => (event.kind === "allowed" ? hits.add(event.words) : link.report(event)),
+      close: () => {
+        hits.flush();
+        link.flush();
+        link.close();
+      },
     });
   });
 }

@@ -110,6 +110,17 @@ export class GateClient {
     );
   }
 
+  /**
+   * Whether it is declared and goes on without the service, as `check` would say; it is then recorded. False: nothing was
+   * recorded, and it has to be checked.
+   */
+  passes(words: AskWords): boolean {
+    const foreseen = this.foresee(words, true);
+    const isPassing = foreseen.verdict.allowed && this.#mayAnswer(words, foreseen);
+    if (isPassing) this.#transport.report({ kind: "allowed", words });
+    return isPassing;
+  }
+
   async check(words: AskWords, options: CheckOptions = {}): Promise<ExternalAccessCheck> {
     const { registerRequest, waitMs, signal } = options;
     const foreseen = this.foresee(words, registerRequest);
@@ -179,22 +190,25 @@ export class GateClient {
   /** `undefined`: the service must be asked. */
   protected fromMemory(words: AskWords, foreseen: Foreseen): ExternalAccessCheck | undefined {
     const { verdict, pair, isLive } = foreseen;
-    // WHY: memory holds the facts of the chain alone and of hosted subjects one by one, not those of frames that guarded
-    // code made up; and what is wrong with a question is recorded by the service.
-    const isKnown = words.hosted === undefined || words.hosted.length === 1;
-    if (!isKnown || words.entered !== undefined || words.fault !== undefined)
-      return isLive ? undefined : this.unavailable(words, foreseen);
-    const isDeclared = verdict.code === "allowed_sandbox" && !verdict.limited;
-    if (isLive) {
-      const mayAnswer = isDeclared && this.#transport.terms.memory === "allowlist";
-      if (!mayAnswer || isDestructive(pair, words)) return undefined;
-    } else if (verdict.allowed && !(isDeclared && this.#transport.terms.memory === "allowlist")) {
-      return this.unavailable(words, foreseen);
-    }
+    if (!isOfMemory(words)) return isLive ? undefined : this.unavailable(words, foreseen);
+    const mayAnswer = this.#mayAnswer(words, foreseen);
+    if (!mayAnswer && isLive) return undefined;
+    if (!mayAnswer && verdict.allowed) return this.unavailable(words, foreseen);
     if (verdict.allowed) this.#transport.report({ kind: "allowed", words });
     // WHY: a request cannot be made without the service.
     if (verdict.requiresApproval) return this.unavailable(words, foreseen);
     return memoryAnswer(verdict, pair, words, this.#newId());
+  }
+
+  /** It is declared, and memory may say so. */
+  #mayAnswer(words: AskWords, { verdict, pair, isLive }: Foreseen): boolean {
+    return (
+      verdict.code === "allowed_sandbox" &&
+      !verdict.limited &&
+      this.#transport.terms.memory === "allowlist" &&
+      isOfMemory(words) &&
+      !(isLive && isDestructive(pair, words))
+    );
   }
 
   protected unavailable(words: AskWords, { pair }: Foreseen): ExternalAccessCheck {
@@ -217,6 +231,14 @@ export class GateClient {
   #newId(): string {
     return `decision-${this.#transport.terms.nonce}-${++this.#answers}`;
   }
+}
+
+/**
+ * WHY: memory holds the facts of the chain alone and of hosted subjects one by one, not those of frames that guarded code
+ * made up; and what is wrong with a question is recorded by the service.
+ */
+function isOfMemory({ hosted, entered, fault }: AskWords): boolean {
+  return (hosted === undefined || hosted.length === 1) && entered === undefined && fault === undefined;
 }
 
 /** A caller that stops waiting cancels; the service then answers with what it has. */

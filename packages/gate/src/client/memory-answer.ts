@@ -87,6 +87,7 @@ function reasonOf({ allowed, code }: PlainVerdict): string {
 
 /** The extras of a question as the private realm reads them. Texts alone are quoted, which asks no `toJSON`. */
 export function extrasText({ address, aliases, twin, named }: AskWords): string {
+  if (address === undefined && aliases === undefined && twin === undefined && named === undefined) return "";
   let fields = "";
   const add = (field: string): void => {
     fields = fields === "" ? field : `${fields},${field}`;

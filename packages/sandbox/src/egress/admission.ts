@@ -23,6 +23,16 @@ export type Admission =
 /** Addresses of a name, best first. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
+export type Admitted = Extract<Admission, { readonly kind: "admitted" }>;
+
+/** What is wanted of one host. */
+export interface Wanted {
+  readonly host: Host;
+  /** The address itself, where it is no name; without brackets. */
+  readonly literal: string | undefined;
+  readonly asked: NetworkQuestion;
+}
+
 export interface AdmissionParts {
   readonly decider: NetworkDecider;
   readonly resolve?: Resolve | undefined;
@@ -41,6 +51,28 @@ export class Admissions {
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
+  }
+
+  /**
+   * What is declared and needs no look-up, in one step: the same questions as `admit`, answered from memory. `undefined`:
+   * nothing was counted or recorded, and it must be admitted the long way.
+   */
+  admitDeclared({ host, literal, asked }: Wanted): Admitted | undefined {
+    const nowMs = this.#parts.now();
+    if (literal !== undefined) {
+      const aliases = this.#names.namesFor(host, nowMs);
+      return this.#spendDeclared(aliases.length === 0 ? asked : { ...asked, aliases }, literal);
+    }
+    if (!this.#parts.decider.foresees(asked)) return undefined;
+    if (this.#parts.isProxied(host)) return this.#spendDeclared(asked, undefined);
+    const known = this.#addresses.get(host);
+    if (known === undefined || nowMs >= known.untilMs) return undefined;
+    return this.#spendDeclared({ ...asked, address: known.address }, known.address);
+  }
+
+  #spendDeclared(question: NetworkQuestion, address: string | undefined): Admitted | undefined {
+    if (this.#parts.decider.spendDeclared?.(question) !== true) return undefined;
+    return { kind: "admitted", address, questions: [question], expiresAtMs: undefined, isDeclared: true };
   }
 
   /** All questions must pass. */

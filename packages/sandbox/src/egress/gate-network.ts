@@ -24,7 +24,7 @@ export interface GateNetworkOptions {
   readonly onBlocked?: ((check: ExternalAccessCheck) => void) | undefined;
 }
 
-type Gate = Pick<GateClient, "check" | "foresee" | "reportViolation">;
+type Gate = Pick<GateClient, "check" | "foresee" | "passes" | "reportViolation">;
 
 export function gateNetwork(gate: Gate, options: GateNetworkOptions): NetworkDecider {
   const { subject, waitMs, watch, onWaiting, onBlocked } = options;
@@ -38,6 +38,12 @@ export function gateNetwork(gate: Gate, options: GateNetworkOptions): NetworkDec
     if (isAsked) onWaiting?.(question);
   };
   const asked = (signal: AbortSignal): CheckOptions => ({ registerRequest: true, waitMs: waitMs(), signal });
+  let last: { readonly question: NetworkQuestion; readonly words: AskWords } | undefined;
+  /** WHY the last one is remembered: a program asks for the same again and again. */
+  const realWordsOf = (question: NetworkQuestion): AskWords => {
+    if (last?.question !== question) last = { question, words: { ...wordsOf(question), enforced: true } };
+    return last.words;
+  };
   return Object.freeze<NetworkDecider>({
     subject: Object.freeze({ ...subject }),
     foresees: (question) => gate.foresee(wordsOf(question), false).verdict.allowed,
@@ -46,7 +52,8 @@ export function gateNetwork(gate: Gate, options: GateNetworkOptions): NetworkDec
       waiting(question, words);
       return put(words, asked(signal));
     },
-    spend: (question, signal) => put({ ...wordsOf(question), enforced: true }, asked(signal)),
+    spend: (question, signal) => put(realWordsOf(question), asked(signal)),
+    spendDeclared: (question) => gate.passes(realWordsOf(question)),
     recall: (question) => put(wordsOf(question), { registerRequest: false }),
     violated: (question, refusal) => gate.reportViolation({ ...wordsOf(question), ...faultOf(refusal) }),
     // WHY later: the change is told before it is taken.

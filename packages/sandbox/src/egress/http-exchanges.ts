@@ -5,7 +5,7 @@
 import { Agent, type IncomingMessage, type Server, ServerResponse, createServer } from "node:http";
 import { type Http2ServerRequest, type Http2ServerResponse, createServer as createHttp2 } from "node:http2";
 import type { Duplex } from "node:stream";
-import type { Admission, Admissions } from "./admission.ts";
+import type { Admission, Admissions, Admitted } from "./admission.ts";
 import { type Denial, answerText, denialOf, refusalOf } from "./denial-body.ts";
 import { type Dialer, isUnverified } from "./dial.ts";
 import { type AgentWords, answerWith, upstreamRequest } from "./forward-request.ts";
@@ -29,7 +29,6 @@ export interface ExchangeParts {
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 type AnyResponse = ServerResponse | Http2ServerResponse;
 type Fine = Extract<Judged, { readonly ok: true }>;
-type Admitted = Extract<Admission, { readonly kind: "admitted" }>;
 
 const HEADERS_MS = 60_000;
 

@@ -31,6 +31,8 @@ export interface NetworkDecider {
   ask(question: NetworkQuestion, signal: AbortSignal): Promise<NetworkRuling>;
   /** The act comes next: counts and is recorded. */
   spend(question: NetworkQuestion, signal: AbortSignal): Promise<NetworkRuling>;
+  /** Whether it is declared, so that it goes on from memory and is recorded. False: nothing was recorded; spend it. */
+  spendDeclared?(question: NetworkQuestion): boolean;
   /** Whether it would be allowed now. Registers, spends and waits for nothing. */
   recall(question: NetworkQuestion): Promise<NetworkRuling>;
   /** Something was blocked; `refusal` where it is no matter of rules. */

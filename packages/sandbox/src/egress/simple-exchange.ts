@@ -1,22 +1,12 @@
 /** One simple request under way: what was asked and admitted, and how far its response has come. */
-import type { Admission } from "./admission.ts";
-import { authorityOf, isSecureTarget, pathOf } from "./forward-request.ts";
-import type { Judged } from "./judge-request.ts";
+import type { Admitted } from "./admission.ts";
+import { isSecureTarget } from "./forward-request.ts";
 import { type BodyFrame, type ResponseHead, bodyFrame } from "./response-frame.ts";
 import type { ServerDestination } from "./server-connections.ts";
 import type { SimpleRequest } from "./simple-request.ts";
-
-export type Fine = Extract<Judged, { readonly ok: true }>;
-export type Admitted = Extract<Admission, { readonly kind: "admitted" }>;
+import type { WantedRequest } from "./wanted-request.ts";
 
 export const NOTHING: Buffer = Buffer.alloc(0);
-
-export interface ExchangeGrounds {
-  readonly judged: Fine;
-  readonly admission: Admitted;
-  /** It is over. */
-  readonly release: () => void;
-}
 
 export class SimpleExchange {
   readonly request: SimpleRequest;
@@ -24,8 +14,8 @@ export class SimpleExchange {
   readonly release: () => void;
   /** INVARIANT: the address that was admitted, and no other. */
   readonly destination: ServerDestination;
-  /** The request as it is sent on: written anew from what was judged. */
-  readonly text: string;
+  /** The request as it is sent on. */
+  readonly text: Buffer;
   /** Bytes of the response's head so far. */
   seen = NOTHING;
   /** `undefined`: the head has not come. */
@@ -37,15 +27,15 @@ export class SimpleExchange {
   /** The program's connection is closed afterwards. */
   closes: boolean;
 
-  constructor(request: SimpleRequest, { judged: { target }, admission, release }: ExchangeGrounds) {
+  /** @param release it is over */
+  constructor({ request, target, text }: WantedRequest, admission: Admitted, release: () => void) {
     this.request = request;
     this.admission = admission;
     this.release = release;
     this.closes = request.closes;
+    this.text = text;
     const { host, port } = target;
     this.destination = { host, port, address: admission.address, isSecure: isSecureTarget(target) };
-    const line = `${request.method} ${pathOf(target)} HTTP/1.1\r\nHost: ${authorityOf(target)}\r\n`;
-    this.text = `${line}${request.lines}Connection: keep-alive\r\n\r\n`;
   }
 
   /** The head of the response has come. */

@@ -227,3 +227,45 @@ test("a program that goes away while its request waits takes the connection to t
   if (socket !== undefined && !socket.destroyed) await once(socket, "close");
   expect(live.size).toBe(0);
 });
+
+test.each([true, false])(
+  "attack: a request that is the same as the last one is decided anew (known from memory: %s)",
+  async (hasMemory) => {
+    const { port, heads } = await serving((head) => ok(bodyOf(head)));
+    const decider = Object.assign(allowing(port), { hasMemory });
+    const { dial } = await gateway(port, decider);
+    const program = dial();
+    program.write(ask(port, "/1").repeat(3));
+    await hear(program, (seen) => seen.split("</1>").length === 4);
+    expect(decider.spent).toHaveLength(3);
+    decider.revoke();
+    program.write(ask(port, "/1"));
+    expect(await hear(program, (seen) => seen.endsWith("}\n"))).toMatch(/^HTTP\/1\.1 403 /);
+    expect(heads).toHaveLength(3);
+  },
+);
+
+test("attack: the length in an answer to HEAD hides no later answer, and a body follows one to GET", async () => {
+  const { port, heads } = await serving((head) =>
+    head.startsWith("HEAD") ? ok("").replace(": 0", ": 4") : ok(bodyOf(head)),
+  );
+  const { dial } = await gateway(port, allowing(port));
+  const program = dial();
+  const [head, get] = [ask(port, "/1", "HEAD"), ask(port, "/1")];
+  program.write(`${head}${get}${head}${get}${get}`);
+  const text = await hear(program, (seen) => seen.split("</1>").length === 4);
+  const answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: keep-alive\r\n\r\n";
+  expect(text).toBe(`${answer}${answer}</1>${answer}${answer}</1>${answer}</1>`);
+  expect(heads).toHaveLength(5);
+});
+
+test("an answer like the last one is told that the connection ends where the program wants that", async () => {
+  const { port } = await serving((head) => ok(bodyOf(head)));
+  const { dial } = await gateway(port, allowing(port));
+  const program = dial();
+  program.write(`${ask(port, "/1")}${ask(port, "/1")}${ask(port, "/1", "GET", "Connection: close\r\n")}`);
+  const text = await hear(program, () => false);
+  expect(text.match(/Connection: .*/g)).toEqual(
+    ["keep-alive", "keep-alive", "close"].map((word) => `Connection: ${word}`),
+  );
+});

@@ -5,17 +5,17 @@
  */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Admissions } from "./admission.ts";
+import type { Admissions, Admitted } from "./admission.ts";
 import { isUnverified } from "./dial.ts";
 import { type Denial, answerText, denialOf, refusalOf } from "./denial-body.ts";
-import { type Judged, type Passage, judgeRequest } from "./judge-request.ts";
+import type { Passage } from "./judge-request.ts";
 import type { LiveConnections } from "./live-connections.ts";
 import type { NetworkDecider, NetworkQuestion, Refusal } from "./network-question.ts";
-import { askedFor, questionOf } from "./request-question.ts";
-import { readResponseHead } from "./response-frame.ts";
+import { ResponseReader } from "./response-reader.ts";
 import type { ServerConnection, ServerConnections, ServerListener } from "./server-connections.ts";
-import { type Admitted, type Fine, NOTHING, SimpleExchange } from "./simple-exchange.ts";
-import { type SimpleRequest, readSimpleRequest } from "./simple-request.ts";
+import { NOTHING, SimpleExchange } from "./simple-exchange.ts";
+import type { SimpleRequest } from "./simple-request.ts";
+import { type ReadRequest, RequestReader, type WantedRequest } from "./wanted-request.ts";
 
 export interface SimpleParts {
   readonly decider: NetworkDecider;
@@ -30,6 +30,8 @@ export class SimpleExchanges implements ServerListener {
   readonly #parts: SimpleParts;
   readonly #stream: Duplex;
   readonly #passage: Passage;
+  readonly #requests: RequestReader;
+  readonly #responses = new ResponseReader();
   readonly #gone = new AbortController();
   /** Read from the stream and not yet looked at. */
   #pending = NOTHING;
@@ -37,12 +39,12 @@ export class SimpleExchanges implements ServerListener {
   #isFinished = false;
   #server: ServerConnection | undefined;
   #exchange: SimpleExchange | undefined;
-  #last: { readonly path: string; readonly host: string; readonly judged: Fine } | undefined;
 
   constructor(parts: SimpleParts, stream: Duplex, passage: Passage) {
     this.#parts = parts;
     this.#stream = stream;
     this.#passage = passage;
+    this.#requests = new RequestReader(passage);
   }
 
   /** From now on the stream is read here. */
@@ -73,15 +75,19 @@ export class SimpleExchanges implements ServerListener {
   };
 
   #next(): void {
-    const request = readSimpleRequest(this.#pending);
-    if (request === undefined) {
+    const read = this.#requests.read(this.#pending);
+    if (read === undefined) {
       this.#leave();
       return;
     }
-    this.#pending = this.#pending.subarray(request.end);
+    this.#pending = this.#pending.subarray(read.request.end);
     this.#isBusy = true;
     if (this.#pending.length > 0) this.#stream.pause();
-    this.#begin(request).catch(() => this.#stream.destroy());
+    try {
+      this.#begin(read);
+    } catch {
+      this.#stream.destroy();
+    }
   }
 
   #leave(): void {
@@ -95,15 +101,18 @@ export class SimpleExchanges implements ServerListener {
     stream.resume();
   }
 
-  async #begin(request: SimpleRequest): Promise<void> {
-    const judged = this.#judge(request);
-    const question = questionOf(this.#passage, judged);
-    if (!judged.ok) {
-      this.#refuse(request, question, judged.refusal);
+  #begin(read: ReadRequest): void {
+    if (!read.ok) {
+      this.#refuse(read.request, read.question, read.refusal);
       return;
     }
-    const { host } = judged.target;
-    const asked = askedFor(this.#passage, judged);
+    const admission = this.#parts.admissions.admitDeclared(read);
+    if (admission === undefined) this.#admit(read).catch(() => this.#stream.destroy());
+    else this.#forward(read, admission);
+  }
+
+  async #admit(wanted: WantedRequest): Promise<void> {
+    const { request, host, asked } = wanted;
     const admission = await this.#parts.admissions.admit(host, [asked], this.#gone.signal);
     if (this.#stream.destroyed) return;
     switch (admission.kind) {
@@ -114,29 +123,20 @@ export class SimpleExchanges implements ServerListener {
         this.#refuse(request, admission.question, admission.refusal);
         return;
       case "admitted":
-        await this.#forward(request, judged, admission);
+        this.#forward(wanted, admission);
     }
   }
 
-  /** WHY the last one is remembered: programs ask for the same again and again, and parsing URLs takes the longest. */
-  #judge(request: SimpleRequest): Judged {
-    const { method, path, host } = request;
-    if (this.#last?.path === path && this.#last.host === host) return this.#last.judged;
-    const head = { method, path, rawHeaders: ["host", host], hasBody: false, isWebsocket: false };
-    const judged = judgeRequest(head, this.#passage);
-    if (judged.ok) this.#last = { path, host, judged };
-    return judged;
-  }
-
-  async #forward(request: SimpleRequest, judged: Fine, admission: Admitted): Promise<void> {
+  #forward(wanted: WantedRequest, admission: Admitted): void {
     const release = this.#parts.live.add(admission, () => {
       this.#server?.destroy();
       this.#stream.destroy();
     });
-    this.#exchange = new SimpleExchange(request, { judged, admission, release });
-    const held = this.#heldServer(this.#exchange);
-    if (held === undefined) await this.#dialAndSend(this.#exchange);
-    else this.#send(held, this.#exchange);
+    const exchange = new SimpleExchange(wanted, admission, release);
+    this.#exchange = exchange;
+    const held = this.#heldServer(exchange);
+    if (held === undefined) this.#dialAndSend(exchange).catch(() => this.#stream.destroy());
+    else this.#send(held, exchange);
   }
 
   #heldServer(exchange: SimpleExchange): ServerConnection | undefined {
@@ -164,7 +164,7 @@ export class SimpleExchanges implements ServerListener {
   #send(server: ServerConnection, { text }: SimpleExchange): void {
     this.#server = server;
     server.listener = this;
-    server.stream.write(text, "latin1");
+    server.stream.write(text);
   }
 
   heard(bytes: Buffer): void {
@@ -173,14 +173,14 @@ export class SimpleExchanges implements ServerListener {
       this.#server?.destroy();
       return;
     }
-    if (exchange.body !== undefined) this.#pass(exchange, bytes, "");
+    if (exchange.body !== undefined) this.#pass(exchange, bytes, NOTHING);
     else this.#readHead(exchange, bytes);
   }
 
   #readHead(exchange: SimpleExchange, bytes: Buffer): void {
     exchange.seen = exchange.seen.length === 0 ? bytes : Buffer.concat([exchange.seen, bytes]);
     for (;;) {
-      const head = readResponseHead(exchange.seen, exchange.request.method);
+      const head = this.#responses.read(exchange.seen, exchange.request.method);
       switch (head.kind) {
         case "short":
           return;
@@ -193,20 +193,20 @@ export class SimpleExchanges implements ServerListener {
           continue;
         case "head": {
           exchange.begin(head);
-          const lines = `${head.lines}Connection: ${exchange.closes ? "close" : "keep-alive"}\r\n\r\n`;
-          this.#pass(exchange, exchange.seen.subarray(head.end), lines);
+          this.#pass(exchange, exchange.seen.subarray(head.end), this.#responses.text(head, exchange));
           return;
         }
       }
     }
   }
 
-  #pass(exchange: SimpleExchange, bytes: Buffer, lines: string): void {
+  /** @param start goes before them */
+  #pass(exchange: SimpleExchange, bytes: Buffer, start: Buffer): void {
     const { body } = exchange;
     if (body === undefined) return;
     const taken = body.take(bytes);
     const own = taken === bytes.length ? bytes : bytes.subarray(0, taken);
-    const sent = lines === "" ? own : Buffer.concat([Buffer.from(lines, "latin1"), own]);
+    const sent = start.length === 0 ? own : Buffer.concat([start, own]);
     const isRoom = sent.length === 0 || this.#stream.write(sent);
     if (body.state === "broken") this.#stream.destroy();
     else if (body.state === "over") this.#finish(exchange, taken === bytes.length);

@@ -93,6 +93,15 @@ export class TestDecider implements NetworkDecider {
     return { ...answer, expiresAtMs: this.expiresAtMs };
   }
 
+  /** What is allowed is declared, and known without asking. */
+  hasMemory = true;
+
+  spendDeclared(question: NetworkQuestion): boolean {
+    const isDeclared = this.hasMemory && this.expiresAtMs === undefined && this.foresees(question);
+    if (isDeclared) this.spent.push(question);
+    return isDeclared;
+  }
+
   recall(question: NetworkQuestion): Promise<NetworkRuling> {
     return Promise.resolve(ruling(this.foresees(question)));
   }

@@ -152,7 +152,27 @@ describe("a snapshot of many contracts", () => {
   });
 });
 
+interface Told {
+  readonly data: { readonly count: number };
+}
+
 describe("events of a child", () => {
+  it("are one entry with their number where requests are equal, and none where the service must be asked", async () => {
+    const { near, far } = await socketPair();
+    fixture.service.gate.attachChild(near, callerOf());
+    const client = await connectGate(far, { realm: openPrivateRealm({ seed: [1, 9], script }) });
+    for (let time = 0; time < 3; time++) expect(client.passes({ ...DECLARED, enforced: true })).toBe(true);
+    await expect.poll(async () => (await eventsOf(fixture)).length).toBeGreaterThan(0);
+    const counts = (await eventsOf(fixture)).map(({ body }) => (JSON.parse(body) as Told).data.count);
+    expect(counts).toEqual([3]);
+    expect(client.passes({ ...UNKNOWN, enforced: true })).toBe(false);
+    // WHY not, though it is declared: what destroys something is on record before it goes on.
+    const destructive = { resourceType: "filesystem", operation: "modify", target: "/srv/declared/a" };
+    expect(client.foresee(destructive).verdict.code).toBe("allowed_sandbox");
+    expect(client.passes(destructive)).toBe(false);
+    client.close();
+  });
+
   it("are bounded by a rate, and what is left out is counted", async () => {
     await fixture.close();
     fixture = await openFixture({ clock });

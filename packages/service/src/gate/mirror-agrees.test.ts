@@ -71,6 +71,7 @@ it("a child foresees what the service decides, in a world that changes at random
         const { code } = await service.check(caller, ask(accessOf(asked), { registerRequest: false }));
         const foreseen = client.foresee(asked, false).verdict.code;
         codes.set(code, (codes.get(code) ?? 0) + 1);
+        expect(client.passes(asked)).toBe(code === "allowed_sandbox");
         if (foreseen === code) continue;
         // A limited approval never travels: the child says less, and asks.
         expect(limited.size, `${operation} ${target}: ${foreseen} for ${code}`).toBeGreaterThan(0);
