@@ -270,6 +270,7 @@ describe("attack: descriptors and signals of a child", () => {
         kill: `const started = cp.spawn("cat"); try { return started.kill("SIGUSR1"); } finally { started.kill(); }`,
         "the handle": `const started = cp.spawn("cat"); try { return started._handle.kill(10); } finally { started.kill(); }`,
         "at the end of its time": `return cp.spawnSync("cat", { timeout: 1, killSignal: "SIGUSR1" })`,
+        "at the end of its time, in small letters": `return cp.spawnSync("cat", { timeout: 1, killSignal: "sigusr1" })`,
       }),
     300_000,
   );

@@ -11,8 +11,16 @@ import { worldOfFile } from "./world-of-file.ts";
 let world: GuardedWorld;
 let plain: Http2Server;
 let secure: Http2Server;
+let idle: Http2Server;
 let https: Server;
-let ports: { readonly plain: number; readonly secure: number; readonly https: number };
+let ports: {
+  readonly plain: number;
+  readonly secure: number;
+  readonly idle: number;
+  readonly https: number;
+};
+/** How many connections the plain servers were opened. */
+const opened = { plain: 0, idle: 0 };
 /** What reached the servers. */
 let seen: string[] = [];
 
@@ -40,7 +48,8 @@ const serve = (server: Http2Server): Http2Server =>
     });
 
 worldOfFile(async (preload) => {
-  plain = serve(createHttp2());
+  plain = serve(createHttp2()).on("connection", () => opened.plain++);
+  idle = serve(createHttp2()).on("connection", () => opened.idle++);
   secure = serve(createSecureServer({ ...shared, allowHTTP1: false }));
   https = createHttps({ ...shared }, (request, response) => {
     seen.push(`${request.method} ${request.url} ${request.headers.host}`.replace(/:\d+$/, ""));
@@ -48,9 +57,15 @@ worldOfFile(async (preload) => {
   });
   https.on("tlsClientError", () => undefined);
   secure.on("tlsClientError", () => undefined);
-  ports = { plain: await listening(plain), secure: await listening(secure), https: await listening(https) };
+  ports = {
+    plain: await listening(plain),
+    secure: await listening(secure),
+    idle: await listening(idle),
+    https: await listening(https),
+  };
   world = await openWorld(preload, () => [
     entry("network", "receive", `http://localhost:${ports.plain}/open/`),
+    entry("network", "receive", `http://localhost:${ports.idle}`),
     entry("network", "receive", `https://localhost:${ports.secure}/open/`),
     entry("network", "send", `https://localhost:${ports.secure}/post/`),
     entry("network", "receive", `https://localhost:${ports.https}/open/`),
@@ -58,7 +73,7 @@ worldOfFile(async (preload) => {
   return world;
 });
 afterAll(() => {
-  for (const server of [plain, secure, https]) server.close();
+  for (const server of [plain, secure, idle, https]) server.close();
 });
 beforeEach(() => void (seen = []));
 
@@ -67,7 +82,7 @@ const http2 = require("http2"), https = require("https"), tls = require("tls"), 
 const ports = ${JSON.stringify(ports)};
 const shared = { ciphers: "PSK", maxVersion: "TLSv1.2", pskCallback: () => ({ psk: Buffer.from("${KEY}", "hex"), identity: "me" }), checkServerIdentity: () => undefined };
 const quiet = (session) => session.on("error", () => {});
-const open = (kind, more) => quiet(http2.connect((kind === "plain" ? "http" : "https") + "://localhost:" + ports[kind], { ...shared, family: 4, ...more }));
+const open = (kind, more) => quiet(http2.connect((kind === "plain" || kind === "idle" ? "http" : "https") + "://localhost:" + ports[kind], { ...shared, family: 4, ...more }));
 const answered = (stream) => new Promise((done, failed) => { let text = ""; stream.setEncoding("utf8").on("error", failed).on("data", (data) => (text += data)).on("end", () => done(text)); });
 const kept = (promise) => (promise.catch(() => {}), promise);
 const stream = (session, headers, options) => { const one = session.request(headers, options); const all = kept(answered(one)); one.end(); return all; };
@@ -126,6 +141,42 @@ it("attack: a stream that is not declared, on an own session or on one that is o
   for (const [name, outcome] of Object.entries(found))
     expect(`${name}: ${String(outcome)}`).toMatch(/ERR_ACCESS_DENIED|ERR_INVALID_ARG_TYPE/);
   expect(seen.filter((line) => line !== "GET /open/a localhost")).toEqual([]);
+});
+
+it("a session is there before its first stream where a request to its root may pass, and its streams are decided", async () => {
+  opened.idle = 0;
+  const found = await outcomes(
+    world,
+    `there: async () => { const session = open("idle"); await require("events").once(session, "connect"); try { return await stream(session, { ":path": "/any" }); } finally { session.destroy(); } },
+     body: async () => { const session = open("idle"); await require("events").once(session, "connect"); try { return await stream(session, { ":method": "POST" }); } finally { session.destroy(); } },
+     closed: () => new Promise((done) => open("idle").close(() => done("closed")))`,
+    { before: BEFORE(), waitMs: 0 },
+  );
+  expect(found).toEqual({
+    there: "hello /any",
+    body: expect.stringMatching(/ERR_ACCESS_DENIED/),
+    closed: "closed",
+  });
+  expect(opened.idle).toBe(2);
+});
+
+it("a session that may ask for nothing at its root is dialled for its first stream; waited for, it needs network connect", async () => {
+  opened.plain = 0;
+  const found = await outcomes(
+    world,
+    `waited: () => new Promise((done, failed) => { const session = http2.connect("http://localhost:" + ports.plain, { family: 4 }, done); session.on("error", failed); }),
+     quiet: async () => { const session = open("plain"); for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate); const before = session.connecting; const text = await stream(session, { ":path": "/open/late" }); session.close(); return before + " " + text; }`,
+    { before: BEFORE(), waitMs: 0 },
+  );
+  expect(found).toEqual({
+    waited: expect.stringMatching(/ERR_ACCESS_DENIED \w+ connect/),
+    quiet: "true hello /open/late",
+  });
+  expect(opened.plain).toBe(1);
+  const { rows } = await world.fixture.service.list.requests(adminCaller());
+  expect(rows.map(({ resource }) => resource)).toContainEqual(
+    expect.objectContaining({ operation: "connect", target: `localhost:${ports.plain}` }),
+  );
 });
 
 it("a stream, a request and a fetch wait for a person, and go on", async () => {

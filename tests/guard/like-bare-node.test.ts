@@ -17,6 +17,7 @@ const HOSTS = ["localhost", "[::]", "0.0.0.0"];
 
 worldOfFile(async (preload) => {
   const network = HOSTS.map((host) => entry("network", "connect", host));
+  network.push(entry("network", "receive", "localhost"));
   const execute = entry("filesystem", "execute", "/");
   const imports = ["child_process", "wasi", "worker_threads"];
   world = await openWorld(preload, () => [...network, execute], {}, imports);
@@ -107,6 +108,70 @@ const tasks = {
   "a thread of what is no file": () => thrown(() => new (require("node:worker_threads").Worker)({})),
   "a thread with flags that are no list": () => thrown(() => new (require("node:worker_threads").Worker)("/none.js", { execArgv: "none" })),
   "a thread with an environment that is none": () => thrown(() => new (require("node:worker_threads").Worker)("/none.js", { env: 5 })),
+  "a socket that connects again": async () => {
+    let count = 0;
+    const server = await peer((socket) => { count++; socket.end(); });
+    const socket = new net.Socket();
+    for (let times = 0; times < 2; times++) {
+      socket.connect(server.address().port, "127.0.0.1").resume();
+      await once(socket, "close");
+    }
+    server.close();
+    return count;
+  },
+  "calls that start no process": () => {
+    const { execFileSync, execSync, spawnSync } = require("node:child_process");
+    const none = [[5], [""], ["a\0b"], ["a", "b"], ["a", ["b\0c"]], ["a", [], 5], ["a", [], null]];
+    const options = { argv0: [5, "a\0b"], cwd: [0, {}, "a\0b", new URL("http://a/")], detached: [1], shell: [0, {}, "a\0b"], windowsHide: [1], windowsVerbatimArguments: [[]], timeout: [-1, "a", 3.5], maxBuffer: [-1, NaN, true], killSignal: ["none", true, 500, "toString"], env: [{ a: "b\0c" }] };
+    const all = none.map((args) => thrown(() => spawnSync(...args)));
+    for (const [key, values] of Object.entries(options))
+      for (const value of values) all.push(key + " " + thrown(() => spawnSync("not-a-program", { [key]: value })));
+    all.push(thrown(() => execSync(5)), thrown(() => execSync("a\0b")), thrown(() => execFileSync("a", { cwd: "b\0c" })));
+    return [...all, spawnSync("not-a-program", { timeout: 5, maxBuffer: Infinity, killSignal: "sigterm" }).error.code];
+  },
+  "options on the prototype of all objects": () => {
+    Object.prototype.shell = true;
+    try { return require("node:child_process").spawnSync("/bin/echo", ["a && echo b"], {}).stdout.toString(); }
+    finally { delete Object.prototype.shell; }
+  },
+  "a folder without a name": async () => {
+    const { spawn, spawnSync } = require("node:child_process");
+    const [code] = await once(spawn("/bin/true", [], { cwd: "" }), "exit");
+    return [code, spawnSync("/bin/true", { cwd: "" }).status];
+  },
+  "the class of a process": () => {
+    const { ChildProcess } = require("node:child_process");
+    const stdio = ["ignore", "ignore", "ignore", "ipc"];
+    return [{}, { file: 5 }, { file: "a", args: 5 }, { file: "a", args: null }, { envPairs: 5, stdio }].map((options) => thrown(() => new ChildProcess().spawn(options)));
+  },
+  "a thread of a function": () => { try { new (require("node:worker_threads").Worker)(function some() {}); } catch (error) { return error.message; } },
+  "the environment of a thread": async () => {
+    const text = "require('node:worker_threads').parentPort.postMessage({ ...process.env })";
+    const env = Object.defineProperty({ A: true, B: 5, C: undefined }, "D", { value: "hidden" });
+    return once(new (require("node:worker_threads").Worker)(text, { eval: true, env }), "message");
+  },
+  "a session of HTTP/2 before its first stream": async () => {
+    const http2 = require("node:http2");
+    const server = http2.createServer().on("stream", (stream) => { stream.respond(); stream.end("ok"); }).listen(0);
+    await once(server, "listening");
+    const at = "http://localhost:" + server.address().port;
+    const first = http2.connect(at);
+    await Promise.all([once(first, "connect"), once(first, "remoteSettings")]);
+    first.close();
+    const gone = once(server, "session").then(([other]) => (other.goaway(0, 0, Buffer.from("why")), other));
+    const [, , why] = await once(http2.connect(at), "goaway");
+    (await gone).destroy();
+    const session = await require("node:util").promisify(http2.connect)(at);
+    let text = "";
+    for await (const chunk of session.request().setEncoding("utf8")) text += chunk;
+    const options = [{ endStream: 1 }, { endStream: null }, { weight: "a" }, 5, null].map((given) => thrown(() => session.request({}, given)));
+    options.push(thrown(() => session.request(5)), thrown(() => session.request("a")));
+    session.close();
+    server.close();
+    const [error] = await once(http2.connect(at), "error");
+    await new Promise((done) => http2.connect(at).close(done));
+    return [text, options, error.code, String(why)];
+  },
   "arguments that are numbers": () => require("node:child_process").spawnSync("/bin/echo", [1, true]).stdout.toString(),
 };
 const run = async () => {

@@ -6,35 +6,42 @@
 import { EventEmitter } from "node:events";
 import http2 from "node:http2";
 import { Duplex } from "node:stream";
+import { promisify } from "node:util";
 import { refusedError } from "../blocked-call.ts";
-import { apply, bare, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, put } from "../captured.ts";
+import {
+  apply,
+  bare,
+  defineProperty,
+  getOwnPropertyDescriptor,
+  getPrototypeOf,
+  newPromise,
+  ownKeys,
+  put,
+} from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type Connection, connectionOf } from "../network/connection.ts";
 import { decideEndpoint } from "../network/decide-endpoint.ts";
 import { type HeldConnection, holdingConnection } from "../network/guard-sockets.ts";
 import { setStanding } from "../network/native-handles.ts";
+import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
 import { guardNativeSession, native } from "./native-session.ts";
 import { type StreamRequest, streamRequest } from "./stream-request.ts";
+import { type Kept, connectAlone } from "./unasked-session.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
 type AnyFunction = (...args: any[]) => unknown;
 type Session = http2.ClientHttp2Session;
 type Stream = http2.ClientHttp2Stream;
 
-/** A session whose streams are decided. */
-interface Kept {
-  readonly connection: Connection;
-  /** Until it is dialled. */
-  held: HeldConnection | undefined;
-}
-
 const sessions = new WeakMap<object, Kept>();
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
 const { destroy } = Duplex.prototype;
-const { once } = EventEmitter.prototype;
+const { once, removeListener } = EventEmitter.prototype;
 /* oxlint-enable typescript/unbound-method */
+
+const soon = setImmediate;
 
 function keptOf(session: object): Kept | undefined {
   return apply(get, sessions, [session]) as Kept | undefined;
@@ -51,15 +58,30 @@ export function guardHttp2(ground: Ground): void {
         const listener = at === 1 ? args[2] : args[1];
         const { session, kept } = openSession(original, args[0], options, listener);
         guardSessions(ground, session);
-        if (kept !== undefined) apply(set, sessions, [session, kept]);
+        if (kept === undefined) return session;
+        apply(set, sessions, [session, kept]);
+        // WHY then: a stream that is asked for with the session is what is decided on.
+        if (kept.held !== undefined) soon(() => connectAlone(ground, session, kept));
         return session;
       },
   );
+  defineProperty(http2.connect, promisify.custom, bare({ value: connected }));
   replaceExport(http2, "performServerHandshake", (original) => (...args: unknown[]) => {
     const socket = args[0];
     const connection = typeof socket === "object" && socket !== null ? connectionOf(socket) : undefined;
     if (connection !== undefined && connection.passage !== "raw") throw refused("performServerHandshake");
     return apply(original, http2, args);
+  });
+}
+
+/** What `util.promisify` makes of it. */
+function connected(authority: string, options?: http2.SecureClientSessionOptions): Promise<Session> {
+  return newPromise((resolve, reject) => {
+    const session = http2.connect(authority, options, () => {
+      apply(removeListener, session, ["error", reject]);
+      resolve(session);
+    });
+    apply(once, session, ["error", reject]);
   });
 }
 
@@ -82,7 +104,10 @@ function openSession(
       (one) => void (held = one),
       () => apply(original, http2, [authority, options, listener]) as Session,
     );
-    return { session, kept: held === undefined ? undefined : bare({ connection: held.connection, held }) };
+    return {
+      session,
+      kept: held === undefined ? undefined : bare({ connection: held.connection, held, isAsked: false }),
+    };
   }
   let connection: Connection | undefined;
   put(options, "createConnection", (...args: unknown[]) => {
@@ -96,7 +121,10 @@ function openSession(
     return socket;
   });
   const session = apply(original, http2, [authority, options, listener]) as Session;
-  return { session, kept: connection === undefined ? undefined : bare({ connection, held: undefined }) };
+  return {
+    session,
+    kept: connection === undefined ? undefined : bare({ connection, held: undefined, isAsked: true }),
+  };
 }
 
 function copied(value: unknown): Record<string, unknown> {
@@ -133,6 +161,9 @@ function guardSessions(ground: Ground, session: Session): void {
       function request(this: Session, headers: unknown, options: unknown): Stream {
         const kept = keptOf(this);
         if (kept === undefined) return native(() => apply(original, this, [headers, options]) as Stream);
+        // WHY: it throws, and says why; nothing was decided on, so nothing is asked for.
+        if (!mayHold(headers) || !mayHold(options))
+          return apply(original, this, [shownValue(headers), shownValue(options)]) as Stream;
         const asked = streamRequest(kept.connection, headers, copied(options));
         return requestLater(ground, this, kept, original, asked);
       },
@@ -144,9 +175,14 @@ function guardSessions(ground: Ground, session: Session): void {
     (original) =>
       function goaway(this: Session, code: unknown, last: unknown, data: unknown) {
         if (keptOf(this) !== undefined && data !== undefined) throw refused("goaway");
-        return apply(original, this, [code, last]);
+        return apply(original, this, [code, last, data]);
       },
   );
+}
+
+/** Node takes nothing but objects for headers and options. */
+function mayHold(value: unknown): boolean {
+  return value === undefined || (typeof value === "object" && value !== null);
 }
 
 const pendingSymbol = (session: object): PropertyKey | undefined => {
@@ -192,6 +228,7 @@ function requestLater(
     else native(make);
   };
   const { connection } = kept;
+  kept.isAsked = true;
   const { decided } = connection;
   connection.decided = undefined;
   if (kept.held !== undefined) dialFor(decider, kept, kept.held, { parts, facts, go, fail });
@@ -213,7 +250,10 @@ interface FirstStream extends Pick<StreamRequest, "parts" | "facts"> {
   readonly fail: (error: unknown) => void;
 }
 
-/** The first stream that passes opens the connection. */
+/**
+ * The first stream that passes opens the connection. One that names another host than the connection has needs network
+ * connect besides, which is then what the addresses are checked with.
+ */
 function dialFor(
   decider: Ground["decider"],
   kept: Kept,
@@ -221,22 +261,22 @@ function dialFor(
   { parts, facts, go, fail }: FirstStream,
 ): void {
   const { endpoint, family } = held;
-  const rest = parts(undefined);
-  if (rest.length > 1) {
-    fail(refused("http2.request"));
-    return;
-  }
+  const last = parts(undefined).length - 1;
   const part = (address: Parameters<typeof parts>[0]) =>
-    parts(address)[0] as ReturnType<typeof parts>[number];
+    parts(address)[last] as ReturnType<typeof parts>[number];
   decideEndpoint(decider, bare({ endpoint, family, part, facts }), (error, addresses) => {
-    if (error !== undefined && error !== null) {
-      fail(error);
-      return;
-    }
-    if (kept.held !== undefined) {
-      kept.held = undefined;
-      held.dial(addresses);
-    }
-    go();
+    const dial = (blocked: unknown): void => {
+      if (blocked !== undefined && blocked !== null) {
+        fail(blocked);
+        return;
+      }
+      if (kept.held !== undefined) {
+        kept.held = undefined;
+        held.dial(addresses);
+      }
+      go();
+    };
+    if (last === 0 || (error !== undefined && error !== null)) dial(error);
+    else decider.later([parts(held.addressAmong(addresses))[0] as ReturnType<typeof part>], facts, dial);
   });
 }

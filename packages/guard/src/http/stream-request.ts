@@ -7,6 +7,7 @@ import { type AccessPart } from "../access-part.ts";
 import { type CallFacts, refusedError } from "../blocked-call.ts";
 import { append, bare, freeze, getOwnPropertyDescriptor, ownKeys, put } from "../captured.ts";
 import type { Connection, Decided } from "../network/connection.ts";
+import { shownValue } from "../network/not-an-endpoint.ts";
 import { lowered } from "./request-head.ts";
 import { connecting, isNamed, operationOf, originUrl, pathOf, requestPart } from "./request-part.ts";
 
@@ -23,6 +24,7 @@ export interface StreamRequest {
 interface Pseudo {
   method: string;
   path: string;
+  hasPath: boolean;
   authority: string | undefined;
   host: string | undefined;
   isTunnel: boolean;
@@ -37,6 +39,7 @@ export function streamRequest(
   const pseudo: Pseudo = bare({
     method: "GET",
     path: "/",
+    hasPath: false,
     authority: undefined,
     host: undefined,
     isTunnel: false,
@@ -46,10 +49,12 @@ export function streamRequest(
   const endStream = options["endStream"];
   const isEnded =
     typeof endStream === "boolean" ? endStream : method === "GET" || method === "HEAD" || method === "DELETE";
-  put(options, "endStream", isEnded);
+  // WHY: Node throws for what is neither.
+  put(options, "endStream", endStream === undefined ? isEnded : shownValue(endStream));
   const url = originUrl(connection, bare({ target: path, isWebsocket: false }));
   if (url === undefined || isTunnel || method === "CONNECT") return tunnel(connection, headers, options);
-  setPath(headers, pathOf(url));
+  // WHY: Node adds `/` where there is none, in its own place.
+  if (pseudo.hasPath) setPath(headers, pathOf(url));
   const operation = operationOf(method, !isEnded);
   const isElsewhere =
     connection.hasOtherName || !isNamed(connection, pseudo.authority) || !isNamed(connection, pseudo.host);
@@ -100,6 +105,7 @@ function read(pseudo: Pseudo, key: string, value: unknown): unknown {
     case ":method":
       return (pseudo.method = single(value));
     case ":path":
+      pseudo.hasPath = true;
       return (pseudo.path = single(value));
     case ":authority":
       return (pseudo.authority = single(value));

@@ -50,6 +50,7 @@ const { _normalizeArgs: normalizeArgs } = net as unknown as {
 };
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { destroy } = net.Socket.prototype;
+const { _undestroy: undestroy } = net.Socket.prototype as unknown as { readonly _undestroy: () => void };
 /* oxlint-enable typescript/unbound-method */
 const { deleteProperty } = Reflect;
 const TlsPrototype = tls.TLSSocket.prototype;
@@ -60,6 +61,8 @@ export interface HeldConnection {
   readonly endpoint: HostEndpoint;
   readonly family: unknown;
   dial(addresses: readonly Host[]): void;
+  /** The one that streams are checked with. */
+  addressAmong(addresses: readonly Host[]): Host | undefined;
 }
 
 let holder: ((held: HeldConnection) => void) | undefined;
@@ -95,6 +98,8 @@ export function guardSockets(ground: Ground): void {
       const own = ownOptions(options);
       const family = options["family"];
       forgetConnection(this);
+      // WHY: a socket that is over may be connected again, and is then not over any more, as Node sees it.
+      if (this.destroyed) apply(undestroy, this, []);
       // WHY: what is written meanwhile waits for the connection.
       this.connecting = true;
       const dial = (target: DialTarget): void =>
@@ -150,18 +155,26 @@ function heldConnection(
 ): HeldConnection {
   connection.passage = "streams";
   const answer = dialSoon(dial);
+  // WHY: a session that is over before it was dialled waits for an end that never comes.
+  put(socket, "end", heldEnd, false);
   return freeze(
     bare({
       connection,
       endpoint,
       family,
+      addressAmong: (addresses: readonly Host[]) => dialledAddress(connection.host, addresses),
       dial: (addresses: readonly Host[]): void => {
         connection.address = dialledAddress(connection.host, addresses);
+        deleteProperty(socket, "end");
         permitAll(socket, addresses, endpoint.port, true);
         answer(undefined, addresses);
       },
     }),
   );
+}
+
+function heldEnd(this: net.Socket): net.Socket {
+  return apply(destroy, this, []);
 }
 
 /** Node makes the handle now, and is told the addresses later; it keeps what is written until then. */

@@ -4,7 +4,7 @@
  */
 import dns from "node:dns";
 import type net from "node:net";
-import { apply, freeze, inNextTick, put } from "../captured.ts";
+import { apply, freeze, getOwnPropertyDescriptor, inNextTick, put } from "../captured.ts";
 import { type ConnectOptions, ownOptions } from "./endpoint.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -19,9 +19,17 @@ export const NO_NAME = "address.invalid";
 
 /** INVARIANT: objects of the program never reach Node: Node gets another thing of their kind. */
 export function shownValue(value: unknown): unknown {
-  if (typeof value === "function") return noop;
+  if (typeof value === "function") return namedAs(value);
   if (typeof value !== "object" || value === null) return value;
   return isArray(value) ? [] : {};
+}
+
+/** A function that does nothing, under the same name, which Node tells. */
+function namedAs(given: object): () => void {
+  const name: unknown = getOwnPropertyDescriptor(given, "name")?.value;
+  const shown = (): void => undefined;
+  put(shown, "name", typeof name === "string" ? name : "", false);
+  return freeze(shown);
 }
 
 /** A look-up of the program's is not asked; one that is no function is refused, as Node does. */

@@ -15,9 +15,8 @@ import { childPairs, valueOf } from "./child-environment.ts";
 import { withGate } from "./child-stdio.ts";
 import { type Program, baseName, findProgram, interpreterOf } from "./find-program.ts";
 import { badFlag, guardedArgs } from "./node-flags.ts";
+import { NOWHERE } from "./not-a-process.ts";
 
-/** A name in `/proc` that nobody can make: what is executed where nothing was found. */
-const NOWHERE = "/proc/sallyport-no-such-program";
 const SHOWN_MAX = 1000;
 
 /** As the program wrote it; every field read once. */

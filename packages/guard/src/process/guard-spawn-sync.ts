@@ -5,13 +5,25 @@
 import childProcess from "node:child_process";
 import { types } from "node:util";
 import { invalidError, refusedError } from "../blocked-call.ts";
-import { append, bare, charCodeAt, freeze, put, slice } from "../captured.ts";
+import {
+  append,
+  apply,
+  bare,
+  charCodeAt,
+  freeze,
+  getOwnPropertyDescriptor,
+  put,
+  slice,
+} from "../captured.ts";
 import { asWritten } from "../fs/as-written.ts";
 import type { Ground } from "../ground.ts";
+import { lowered } from "../http/request-head.ts";
+import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
 import { isNodeProgram, launchOf, withChildGate } from "./child-launch.ts";
 import { ownStdio } from "./child-stdio.ts";
 import { argumentTexts, folderOf, ownPairs, requireBranch, requireSameUser } from "./guard-spawn.ts";
+import { JUDGED, type WrittenCall, hasNul, requireProcess } from "./not-a-process.ts";
 
 type Options = Record<string, unknown>;
 type SpawnSync = (file: string, args: readonly string[], options: Options) => Ended;
@@ -44,29 +56,44 @@ export function guardSpawnSync(ground: Ground): void {
     "spawnSync",
     () =>
       (...args: unknown[]) =>
-        run(callOf(args)),
+        run(callOf(native, args)),
   );
   replaceExport(childProcess, "execFileSync", () => (...args: unknown[]) => {
-    const call = callOf(args);
+    const call = callOf(native, args);
     return output(run(call), call, [call.file, call.args]);
   });
-  replaceExport(childProcess, "execSync", () => (...args: unknown[]) => {
+  replaceExport(childProcess, "execSync", (original) => (...args: unknown[]) => {
     const command = args[0];
-    if (typeof command !== "string") throw notText();
-    const given = copyOptions(args[1]);
+    const given: Options = copyOptions(args[1]) ?? bare({});
     if (typeof given["shell"] !== "string") put(given, "shell", true);
-    const call = bare({ file: command, args: freeze([]), options: given });
-    return output(run(call), call, [command, freeze([])]);
+    if (typeof command !== "string" || hasNul(command)) apply(original, childProcess, [shownValue(command)]);
+    const call = requiredCall(native, bare({ file: command, args: undefined, options: given }));
+    return output(run(call), call, [call.file, freeze([])]);
   });
 }
 
 /** `(file)`, `(file, options)`, `(file, args)`, `(file, args, options)`. */
-function callOf(given: readonly unknown[]): Call {
-  const file = given[0];
-  const hasArgs = Array.isArray(given[1]) || given[1] === undefined || given[1] === null;
-  const args = argumentTexts(hasArgs ? given[1] : undefined);
+function callOf(native: SpawnSync, given: readonly unknown[]): Call {
+  const second = given[1];
+  const isOptions = typeof second === "object" && second !== null && !Array.isArray(second);
+  const options = isOptions ? second : given[2];
+  return requiredCall(
+    native,
+    bare({
+      file: given[0],
+      args: isOptions ? undefined : second,
+      options: copyOptions(options) ?? options,
+    }),
+  );
+}
+
+/** @throws what Node throws for what is no call */
+function requiredCall(native: SpawnSync, written: WrittenCall): Call {
+  requireProcess(native as Parameters<typeof requireProcess>[0], written);
+  const { file, options } = written;
+  const args = argumentTexts(written.args);
   if (typeof file !== "string" || args === undefined) throw notText();
-  return bare({ file, args, options: copyOptions(hasArgs ? given[2] : given[1]) });
+  return bare({ file, args, options: (options ?? bare({})) as Options });
 }
 
 function notText(): Error {
@@ -76,13 +103,27 @@ function notText(): Error {
   );
 }
 
-const READ = freeze([...KEPT, "argv0", "cwd", "env", "gid", "input", "killSignal", "shell", "stdio", "uid"]);
+const READ = freeze([
+  ...KEPT,
+  ...JUDGED,
+  "argv0",
+  "cwd",
+  "env",
+  "gid",
+  "input",
+  "killSignal",
+  "shell",
+  "stdio",
+  "uid",
+]);
 
-function copyOptions(options: unknown): Options {
+/** Own options alone, as Node takes them; `undefined` for what holds none. */
+function copyOptions(options: unknown): Options | undefined {
+  if (typeof options !== "object" || options === null) return undefined;
   const copy: Options = bare({});
-  if (typeof options !== "object" || options === null) return copy;
   for (let index = 0; index < READ.length; index++) {
     const key = READ[index] as string;
+    if (getOwnPropertyDescriptor(options, key)?.enumerable !== true) continue;
     const value = (options as Options)[key];
     if (value !== undefined && value !== null) put(copy, key, value);
   }
@@ -102,7 +143,8 @@ function runNow(ground: Ground, native: SpawnSync, { file, args, options }: Call
   } else {
     for (let index = 0; index < args.length; index++) append(own, args[index] as string);
   }
-  const folder = cwd === undefined ? undefined : folderOf(cwd);
+  // WHY: a folder without a name is where Node cannot go.
+  const folder = cwd === undefined || cwd === "" ? cwd : folderOf(cwd);
   const pairs = options["env"] === undefined ? ownPairs() : pairsOf(options["env"] as object);
   const launch = launchOf(ground, bare({ file: program, args: own, cwd: folder, pairs, syscall: SYSCALL }));
   if (isShell && isNodeProgram(launch.file))
@@ -154,8 +196,9 @@ function nodeOptions(
 }
 
 function signalOf(signal: unknown): string | number {
-  if ((typeof signal === "string" && signal !== "SIGUSR1") || (typeof signal === "number" && signal !== 10))
-    return signal;
+  // WHY: Node takes names in any case.
+  const isName = typeof signal === "string" && lowered(signal, 0, signal.length) !== "sigusr1";
+  if (isName || (typeof signal === "number" && signal !== 10)) return signal;
   throw refusedError("a signal that opens a debugger is refused to guarded code", bare({ syscall: SYSCALL }));
 }
 

@@ -24,9 +24,12 @@ interface Started {
 
 const SYSCALL = "spawn";
 const SIGUSR1 = 10;
+const IPC = freeze(["ignore", "ignore", "ignore", "ipc"]);
 
 /** What Node reads beside the words that are decided on. Everything else is dropped with the object that held it. */
 const KEPT = freeze(["detached", "serialization", "windowsHide"]);
+
+const READ = freeze([...KEPT, "args", "cwd", "envPairs", "file", "gid", "stdio", "uid"]);
 
 /** What was decided on, until Node has taken it. INVARIANT: nobody else holds any of it. */
 interface Decided {
@@ -64,10 +67,10 @@ export function guardSpawn(ground: Ground): void {
     "spawn",
     (original) =>
       function spawn(this: Started, options: unknown): unknown {
-        const shown = notSpawned(options);
+        const written = readOnce(options);
         // WHY: it throws, and says why; nothing was decided on, so nothing starts.
-        if (shown !== undefined) return apply(original, this, shown);
-        const { file, args, cwd, own, launch } = planned(ground, options);
+        if (isNoProcess(written)) return apply(original, this, [shownOptions(options, written)]);
+        const { file, args, cwd, own, launch } = planned(ground, written);
         const branch = launch.isNode ? openGate(ground, launch, own) : undefined;
         const pairs = textsOf(own["envPairs"]) ?? [];
         decided = bare({ launch, pairs, cwd, detached: own["detached"] === true, gateFd: branch?.fd });
@@ -111,19 +114,42 @@ function nativeArguments(ground: Ground, taken: Decided, given: readonly unknown
   return [own];
 }
 
-/** What Node is shown in the place of options that it refuses; `undefined` where it takes them. */
-function notSpawned(options: unknown): unknown[] | undefined {
-  return typeof options === "object" && options !== null ? undefined : [shownValue(options)];
+/** Everything that is read of the options, each once; `undefined` for what holds none. */
+function readOnce(options: unknown): Options | undefined {
+  if (typeof options !== "object" || options === null) return undefined;
+  const written: Options = bare({});
+  for (let index = 0; index < READ.length; index++) {
+    const key = READ[index] as string;
+    put(written, key, (options as Options)[key]);
+  }
+  return written;
 }
 
-function planned(ground: Ground, options: unknown) {
-  const given = options as Options;
+function isNoProcess(written: Options | undefined): written is undefined {
+  if (written === undefined) return true;
+  const { file, args, envPairs } = written;
+  const isPairs = envPairs === undefined || Array.isArray(envPairs);
+  return typeof file !== "string" || !(args === undefined || Array.isArray(args)) || !isPairs;
+}
+
+/** What Node refuses, by its kind. */
+function shownOptions(options: unknown, written: Options | undefined): unknown {
+  if (written === undefined) return shownValue(options);
+  const { file, args, envPairs, stdio } = written;
+  const isIpc = Array.isArray(stdio) && stdio[stdio.length - 1] === "ipc";
+  const shown: Options = bare({ file: shownValue(file), stdio: isIpc ? [...IPC] : "ignore" });
+  if (args !== undefined) put(shown, "args", shownValue(args));
+  if (envPairs !== undefined) put(shown, "envPairs", shownValue(envPairs));
+  return shown;
+}
+
+function planned(ground: Ground, given: Options) {
   const { file, cwd, uid, gid, stdio } = given;
   const args = argumentTexts(given["args"]);
   if (typeof file !== "string" || args === undefined)
     throw invalidError("a program is text, and so are its arguments: hand over texts", facts("spawn"));
   requireSameUser(uid, gid);
-  const folder = cwd === undefined || cwd === null ? undefined : folderOf(cwd);
+  const folder = cwd === undefined || cwd === null || cwd === "" ? undefined : folderOf(cwd);
   const pairs = textsOf(given["envPairs"] ?? ownPairs()) ?? [];
   ground.imports.note("child_process");
   const launch = launchOf(ground, bare({ file, args, cwd: folder, pairs, syscall: SYSCALL }));

@@ -7,7 +7,15 @@
 import workerThreads, { type MessagePort } from "node:worker_threads";
 import { pathText } from "@sallyport/gate";
 import { invalidError, refusedError } from "../blocked-call.ts";
-import { append, bare, beginsWith, defineProperty, freeze, put } from "../captured.ts";
+import {
+  append,
+  bare,
+  beginsWith,
+  defineProperty,
+  freeze,
+  getOwnPropertyDescriptor,
+  put,
+} from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { requireListed } from "../imports/sensitive-import.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
@@ -140,8 +148,8 @@ function environmentOf(given: unknown): Options | typeof SHARE_ENV {
   for (let index = 0; index < names.length; index++) {
     const name = names[index];
     if (typeof name !== "string" || isScrubbed(name)) continue;
-    const value = source[name];
-    if (typeof value === "string") put(env, name, value);
+    if (getOwnPropertyDescriptor(source, name)?.enumerable === true)
+      put(env, name, `${source[name] as string}`);
   }
   return env;
 }
@@ -161,8 +169,7 @@ function requireNoFlags(): void {
 
 /** Text of a program, a path, or the text of a URL: never an object that could be another one when it is read again. */
 function fileOf(file: unknown, isText: boolean): unknown {
-  if (isText || typeof file !== "object" || file === null)
-    return typeof file === "function" ? undefined : file;
+  if (isText || typeof file !== "object" || file === null) return shownValue(file);
   let href: string | undefined;
   try {
     href = Reflect.apply(hrefOf, file, []);
