@@ -47,7 +47,7 @@ const { apply } = Reflect;
 const { parse } = JSON;
 const receiveMessage = receiveMessageOnPort;
 
-const OPEN_MS = 10_000;
+const OPEN_MS = 30_000;
 /** How long a synchronous call may block this thread. */
 export const BLOCKED_MS = 5000;
 /** How long the end of a process may wait for its last reports. */

@@ -16,8 +16,8 @@ export const LEASE_MS = 2000;
 export const HEARTBEAT_MS = 500;
 /** From the first byte of a frame to its last. */
 export const FRAME_MS = 5000;
-/** From the socket to the hello. */
-export const HELLO_MS = 10_000;
+/** From the socket to the hello. WHY long: on a busy machine several threads and programs start at once. */
+export const HELLO_MS = 30_000;
 
 /** Questions under way that end by themselves; at this number the service stops reading. */
 export const OPEN_ASKS_MAX = 64;
