@@ -91,7 +91,12 @@ async function bundleFile(entry, define = {}) {
     const { output } = await build.generate({
       format: "cjs",
       comments: false,
-      minify: true,
+      // WHY with its lines: Node shows the line that an error was thrown in, and one line would be all of the guard.
+      minify: {
+        mangle: { keepNames: { class: true, function: false } },
+        compress: { keepNames: { class: true, function: false } },
+        codegen: { removeWhitespace: false },
+      },
       codeSplitting: false,
     });
     const [chunk, ...more] = output;
