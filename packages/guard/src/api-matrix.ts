@@ -29,8 +29,8 @@ const both = (names: string): string =>
 /** By module, or by the prototype of a class that a module hands out. */
 export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
   fs: {
-    guarded: `${both(FILE_CALLS)} ${both(DESCRIPTOR_CALLS)} exists existsSync glob globSync openAsBlob openAsBlobSync watch watchFile unwatchFile`,
-    refused: "mkdtempDisposable mkdtempDisposableSync Utf8Stream",
+    guarded: `${both(FILE_CALLS)} ${both(DESCRIPTOR_CALLS)} exists existsSync glob globSync openAsBlob openAsBlobSync watch watchFile unwatchFile mkdtempDisposableSync`,
+    refused: "Utf8Stream",
     harmless: {
       "opens by `fs.open`, reads and writes by `fs.read` and `fs.write`":
         "createReadStream createWriteStream ReadStream WriteStream FileReadStream FileWriteStream",
@@ -39,8 +39,8 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
     },
   },
   "fs/promises": {
-    guarded: `${FILE_CALLS} glob watch`,
-    refused: "mkdtempDisposable",
+    guarded: `${FILE_CALLS} glob watch mkdtempDisposable`,
+    refused: "",
     harmless: {},
   },
   "FileHandle.prototype": {

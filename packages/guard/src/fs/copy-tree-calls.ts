@@ -3,28 +3,46 @@
  * as the call is; entries below them at once, since Node awaits a filter through promises that foreign code can answer.
  */
 import { type AccessPart, type Place, createOrModify, filePart } from "../access-part.ts";
-import { append, bare, put, withArgument } from "../captured.ts";
-import { type Options, type Planner, forValidator, optionsOf, planOf } from "./call-plan.ts";
+import { append, bare, freeze, hasOwn, put, withArgument } from "../captured.ts";
+import { type Options, type Planner, blanked, forValidator, optionsOf, planOf } from "./call-plan.ts";
 import { addMissingAbove } from "./composite-plans.ts";
-import { isPlace, placeOf } from "./place-of.ts";
+import { isFolder } from "./entries-below.ts";
+import { type Ending, type NotAPath, isPlace, placeOf } from "./place-of.ts";
 
 type Filter = (source: string, target: string) => unknown;
 
+const { isArray } = Array;
+/** What `cp` knows. */
+const SWITCHES = freeze([
+  "dereference",
+  "errorOnExist",
+  "filter",
+  "force",
+  "mode",
+  "preserveTimestamps",
+  "recursive",
+  "verbatimSymlinks",
+]);
+
 export const copyTree: Planner = (args, { ground, syscall }) => {
   const facts = bare({ syscall });
-  const options = optionsOf(args[2]);
+  const options = copyOptions(args[2]);
+  const given = options?.["filter"];
+  // WHY: Node minds the options first, and says so before it looks at a path.
+  if (isOdd(args[2]) || (given !== undefined && typeof given !== "function"))
+    return freeze(bare({ parts: freeze([]), args: blanked(args, 2), facts, places: freeze([]) }));
   const ending = isTrue(options, "dereference") ? "follow" : "keep";
   const source = placeOf(args[0], ending, syscall);
   if (!isPlace(source)) return forValidator(withArgument(args, 1, ""), 0, source, facts);
-  const target = placeOf(args[1], "follow", syscall);
+  const target = writtenAt(args[1], source, ending, syscall);
   if (!isPlace(target)) return forValidator(withArgument(args, 0, ""), 1, target, facts);
-  const given = options?.["filter"];
   const filter: Filter = (from, to) => {
     if (from !== source.path || to !== target.path) {
-      const [left, right] = [placeOf(from, ending, syscall), placeOf(to, "follow", syscall)];
-      ground.decider.now(partsOf(left as Place, right as Place), bare({ syscall, path: from, dest: to }));
+      const left = placeOf(from, ending, syscall) as Place;
+      const right = writtenAt(to, left, ending, syscall) as Place;
+      ground.decider.now(partsOf(left, right), bare({ syscall, path: from, dest: to }));
     }
-    return typeof given === "function" ? (given as Filter)(from, to) : true;
+    return given === undefined ? true : (given as Filter)(from, to);
   };
   const own = bare({ ...options });
   put(own, "filter", filter);
@@ -34,11 +52,37 @@ export const copyTree: Planner = (args, { ground, syscall }) => {
   return planOf(parts, copied, [source, target], syscall);
 };
 
+/**
+ * A link at the target is replaced by what is no folder, and a folder is copied into the one that it leads to. With
+ * `dereference` Node takes a link that leads nowhere for nothing, and writes where it leads.
+ */
+function writtenAt(input: unknown, source: Place, ending: Ending, syscall: string): Place | NotAPath {
+  const behind = placeOf(input, "follow", syscall);
+  if (!isPlace(behind) || isFolder(source.path) || (ending === "follow" && !behind.exists)) return behind;
+  return placeOf(behind.requested, "keep", syscall);
+}
+
 function partsOf(source: Place, target: Place): AccessPart[] {
   const parts: AccessPart[] = [];
   append(parts, filePart("read", source));
   append(parts, createOrModify(target));
   return parts;
+}
+
+function isOdd(given: unknown): boolean {
+  return given !== undefined && (typeof given !== "object" || given === null || isArray(given));
+}
+
+/** WHY: of the options of `cp` Node also minds those that are there and `undefined`, and takes none from a prototype. */
+function copyOptions(given: unknown): Options | undefined {
+  const copy = optionsOf(given);
+  if (copy === undefined) return undefined;
+  const own = bare({});
+  for (let index = 0; index < SWITCHES.length; index++) {
+    const key = SWITCHES[index] as string;
+    if (hasOwn(given as object, key)) put(own, key, copy[key]);
+  }
+  return own;
 }
 
 function isTrue(options: Options | undefined, key: string): boolean {

@@ -2,6 +2,7 @@
  * What lies below a folder, for calls that touch all of it. Bounded: every entry has to be asked about.
  */
 import { append, bare, freeze } from "../captured.ts";
+import { isImpossible } from "./impossible-place.ts";
 import { nativeFs } from "./native-fs.ts";
 
 const { lstatSync, readdirSync } = nativeFs;
@@ -16,9 +17,14 @@ export interface Entry {
 }
 
 export function isFolder(path: string): boolean {
-  const stat = lstatSync(path, QUIET);
-  // WHY: not `isDirectory`, which foreign code can replace.
-  return stat !== undefined && (stat.mode & FORMAT) === FOLDER;
+  try {
+    const stat = lstatSync(path, QUIET);
+    // WHY: not `isDirectory`, which foreign code can replace.
+    return stat !== undefined && (stat.mode & FORMAT) === FOLDER;
+  } catch (error) {
+    if (isImpossible(error)) return false;
+    throw error;
+  }
 }
 
 /** Folders before what they hold; none for anything that is no folder. Links are not followed. */

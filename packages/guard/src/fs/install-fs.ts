@@ -28,6 +28,7 @@ import {
   changeSync,
   onDescriptor,
 } from "./descriptor-calls.ts";
+import { disposableFolderPromise, disposableFolderSync } from "./disposable-folder.ts";
 import { globCallbackCall, globPromiseCall, globSyncCall } from "./glob-calls.ts";
 import { closePathModule, nativeFs } from "./native-fs.ts";
 import { PATH_PLANS } from "./path-plans.ts";
@@ -51,11 +52,7 @@ const SHORT_WAYS: Readonly<Record<string, typeof statSyncCall>> = Object.freeze(
 );
 
 /** What has no guarded form yet. */
-export const REFUSED_FILE_CALLS: readonly (readonly [string, string])[] = Object.freeze([
-  ["mkdtempDisposable", "use `mkdtemp`"],
-  ["mkdtempDisposableSync", "use `mkdtempSync`"],
-  ["Utf8Stream", "use `createWriteStream`"],
-]);
+const REFUSED_FILE_CALLS = Object.freeze([["Utf8Stream", "use `createWriteStream`"]] as const);
 
 export function installFs(ground: Ground): void {
   closePathModule();
@@ -171,6 +168,8 @@ function installSpecial(ground: Ground): void {
   replaceExport(fs, "globSync", (original) => globSyncCall(ground, original));
   replaceExport(fs, "glob", (original) => globCallbackCall(ground, original));
   replaceExport(promises, "glob", (original) => globPromiseCall(ground, original));
+  replaceExport(fs, "mkdtempDisposableSync", () => disposableFolderSync(ground));
+  replaceExport(promises, "mkdtempDisposable", () => disposableFolderPromise(ground));
   for (const [name, instead] of REFUSED_FILE_CALLS) {
     replaceExport(fs, name, () => refusedCall(`fs.${name}`, instead));
     replaceExport(promises, name, () => refusedCall(`fs.promises.${name}`, instead));

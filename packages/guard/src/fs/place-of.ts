@@ -16,6 +16,7 @@ import {
   getOwnPropertyDescriptor,
   workingFolder,
 } from "../captured.ts";
+import { impossiblePlace, isImpossible } from "./impossible-place.ts";
 import { nativeFs, requireCleanText, requireCleanValues } from "./native-fs.ts";
 
 export type Ending = "follow" | "keep";
@@ -48,13 +49,18 @@ export function placeAt(path: string): Place {
   return freeze(bare({ path, requested: path, exists: isThere(path) }));
 }
 
-export function isThere(path: string): boolean {
-  return lstatSync(path, QUIET) !== undefined;
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, QUIET) !== undefined;
+  } catch (error) {
+    if (isImpossible(error)) return false;
+    throw error;
+  }
 }
 
 function walked(text: string, ending: Ending, facts: CallFacts): Place {
   const absolute = charCodeAt(text, 0) === SLASH ? text : `${workingFolder()}/${text}`;
-  const path = realPath(absolute, ending);
+  const path = realPath(absolute, ending) ?? impossiblePlace(absolute);
   if (path === undefined)
     throw invalidError(
       `\`${text}\` cannot be walked: a link loops, or \`..\` follows what is no folder; hand over another path`,

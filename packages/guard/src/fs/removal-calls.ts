@@ -3,16 +3,16 @@
  * with it. WHY: older Nodes take `recursive` for `rmdir` too.
  */
 import type { AccessPart } from "../access-part.ts";
-import { append, apply, bare, newPromise, put, settled } from "../captured.ts";
+import { append, apply, bare, freeze, newPromise, put, settled } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type AnyFunction, callNow, failing, restored } from "./call-drivers.ts";
 import { type CallPlan, blanked } from "./call-plan.ts";
 import { isOn, removal } from "./composite-plans.ts";
 import { isFolder } from "./entries-below.ts";
 import { nativeFs, requireCleanText } from "./native-fs.ts";
-import { isThere } from "./place-of.ts";
 
 const { lstatSync, rmdir, rmdirSync, unlink, unlinkSync } = nativeFs;
+const QUIET = freeze(bare({ throwIfNoEntry: false }));
 type Callback = (error: unknown) => void;
 
 /** What is left to be done where all parts have passed, from the last to the first. */
@@ -30,7 +30,7 @@ function isNodes({ name }: Removal, { parts, args }: CallPlan): boolean {
 /** What `rm` says of a missing thing, and of a folder without `recursive`. `false`: there is nothing to do. */
 function isDue({ parts, args, facts }: CallPlan): boolean {
   const { target } = parts[0] as AccessPart;
-  if (!isThere(target)) {
+  if (lstatSync(target, QUIET) === undefined) {
     if (isOn(args[1], "force")) return false;
     lstatSync(target);
   }

@@ -10,6 +10,7 @@ import { type AccessPart, connectPart } from "../access-part.ts";
 import { invalidError } from "../blocked-call.ts";
 import { append, bare, charCodeAt, freeze, put, slice } from "../captured.ts";
 import { isPlace, placeOf } from "../fs/place-of.ts";
+import { requireWholePath } from "./unix-path.ts";
 
 const { lookup } = dns;
 const { now } = Date;
@@ -99,6 +100,7 @@ function unixEndpoint(written: unknown): Endpoint {
       "a unix socket needs a path: abstract names cannot be checked",
       bare({ syscall: "connect" }),
     );
+  requireWholePath(place.path, place.requested, "connect");
   return freeze(bare({ kind: "unix" as const, path: place.path, requested: place.requested }));
 }
 

@@ -16,6 +16,7 @@ import { decideEndpoint } from "./decide-endpoint.ts";
 import { type ConnectOptions, addressOf } from "./endpoint.ts";
 import { binding } from "./native-handles.ts";
 import { shownValue } from "./not-an-endpoint.ts";
+import { requireWholePath } from "./unix-path.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
@@ -193,6 +194,12 @@ function listenAtPath(
       bare({ syscall: "listen" }),
     );
   const { path, requested } = place;
+  try {
+    requireWholePath(path, requested, "listen");
+  } catch (error) {
+    fail(error);
+    return;
+  }
   const parts = [connectPart(`unix:${path}`, `unix:${requested}`), createOrModify(place)];
   put(own, "path", path);
   decider.later(parts, bare({ syscall: "listen", path: requested }), (blocked) => {

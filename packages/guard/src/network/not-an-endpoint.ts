@@ -4,7 +4,7 @@
  */
 import dns from "node:dns";
 import type net from "node:net";
-import { apply, freeze, getOwnPropertyDescriptor, inNextTick, put } from "../captured.ts";
+import { apply, charCodeAt, freeze, getOwnPropertyDescriptor, inNextTick, put } from "../captured.ts";
 import { type ConnectOptions, ownOptions } from "./endpoint.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -42,6 +42,11 @@ export function requireHints({ hints }: ConnectOptions): void {
   if (hints) lookup("127.0.0.1", { hints: shownValue(hints) as number }, noop);
 }
 
+function hasNul(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (charCodeAt(text, index) === 0) return true;
+  return false;
+}
+
 /** Throws what Node throws; else the socket ends with `error` later on. */
 export function refuseAsNode(
   connect: AnyFunction,
@@ -59,7 +64,8 @@ export function refuseAsNode(
     }
     put(shown, "path", shownValue(path));
   } else if (typeof host !== "string" && Boolean(host)) lookup(shownValue(host) as string, noop);
-  put(shown, "host", NO_NAME);
+  // WHY: newer Nodes refuse a NUL; an older one asks the look-up below.
+  put(shown, "host", typeof host === "string" && hasNul(host) ? host : NO_NAME);
   const failed = (_host: string, _asked: unknown, found: Failed): void => found(error);
   put(shown, "lookup", isBadLookup(options) ? shownValue(options["lookup"]) : failed);
   apply(connect, socket, [shown]);
