@@ -42,6 +42,7 @@ const SAID = Object.freeze([
     /`process\.(?:binding|_[a-zA-Z]+)` is refused/,
     "looks into Node's internals or at all handles of the process",
   ],
+  [/a signal that opens a debugger is refused/, "sends SIGUSR1, which opens a debugger in a Node"],
   [/`v8\.setFlagsFromString` is refused/, "changes the engine that the guard runs on"],
   [/the flag `[^`]+` is refused/, "starts a Node with a flag that could run beside the guard"],
   [/`module\.register[a-zA-Z]*` is refused/, "puts hooks in front of the module loader"],
@@ -99,11 +100,14 @@ const NAMED = Object.freeze({
   "test-child-process-stdio-big-write-end.js": CHILD,
   "test-child-process-stdio-reuse-readable-stdio.js": CHILD,
   "test-child-process-stdout-flush-exit.js": CHILD,
+  "test-child-process-fork-stdio.js": CHILD,
   "test-child-process-fork-exec-path.js":
     "hands `NODE_TEST_DIR` on, and `NODE_…` is taken away from children",
   "test-net-socket-constructor.js": CHILD,
-  "test-http2-client-promisify-connect-error.js":
-    "waits for a session without a stream; the guard dials with the first stream",
+  "test-http-agent-timeout-option.js": LOOKUP,
+  "test-http-client-timeout-option-with-agent.js": LOOKUP,
+  "test-http2-max-concurrent-streams.js":
+    "asks for two streams before the session is there and expects the second to be refused; each is decided by itself, so the second leaves when the settings of the server are known, and passes",
   "test-worker-event.js": COUNTED,
   "test-worker-messaging.js": COUNTED,
   "test-worker-no-atomics.js": "takes `Atomics` away, which the gate needs",
