@@ -41,7 +41,7 @@ const PROGRAM = `
 const at = JSON.parse(process.argv[2]);
 const fs = require("node:fs");
 const net = require("node:net");
-const told = (error) => [error.name, error.code, error.path?.replace(at.all, "")].join(" ");
+const told = (error) => !error ? "none" : [error.name, error.code, error.path?.replace(at.all, "")].join(" ");
 const thrown = (work) => { try { return work() ?? "nothing"; } catch (error) { return told(error); } };
 const called = (work) => new Promise((done) => work((error) => done(error ? told(error) : "done")));
 const rejected = (promise) => promise.then(() => "done", told);
@@ -93,6 +93,40 @@ const tasks = {
     await made.remove();
     await made[Symbol.asyncDispose]();
     return [was, fs.existsSync(made.path), Object.keys(made), await rejected(fs.promises.mkdtempDisposable(7))];
+  },
+  "an encoding that is none": () => [
+    thrown(() => fs.readFileSync("none", "none")),
+    thrown(() => fs.readdirSync("none", { encoding: "none" })),
+    thrown(() => fs.readlink("none", "none", never)),
+    thrown(() => fs.realpath("none", "none", never)),
+    thrown(() => fs.mkdtempSync(at.all + "/m-", "none")),
+    thrown(() => fs.watch("none", "none", never)),
+    thrown(() => fs.writeFileSync(at.all + "/new1", "x", "none")),
+    fs.existsSync(at.all + "/new1"),
+  ],
+  "data that are none, before a file is made": async () => [
+    thrown(() => fs.appendFileSync(at.all + "/new2", {})),
+    await rejected(fs.promises.writeFile(at.all + "/new2", 7)),
+    fs.existsSync(at.all + "/new2"),
+    await rejected(fs.promises.writeFile(at.all + "/new3", ["a", "b"].values())),
+    fs.readFileSync(at.all + "/new3", "utf8"),
+  ],
+  "a mode that is none": async () => [
+    thrown(() => fs.openSync(file, "r", {})),
+    await rejected(fs.promises.open(file, "r", [])),
+  ],
+  "an owner that is not there": () => [thrown(() => fs.chown(file, undefined, 1, never)), thrown(() => fs.lchown(file, 1, undefined, never))],
+  "a link at what is no path": () => thrown(() => fs.symlink("", undefined, never)),
+  "a length that is an object": () => { try { fs.truncate(file, {}, never); } catch (error) { return error.message; } },
+  "reading that is stopped": () => {
+    const stop = new AbortController();
+    process.nextTick(() => stop.abort());
+    return new Promise((done) => fs.readFile(file, { signal: stop.signal }, (error, data) => done([told(error), error?.message, data?.length])));
+  },
+  "a file that is too large": async () => {
+    fs.writeFileSync(at.all + "/large", "");
+    fs.truncateSync(at.all + "/large", 2 ** 31);
+    return called((done) => fs.readFile(at.all + "/large", done));
   },
   "a host with a NUL": () => new Promise((done) => {
     try { net.connect({ port: 1, host: "127.0.0.1\\0.example" }).on("error", () => done("an error")); } catch (error) { done(told(error)); }

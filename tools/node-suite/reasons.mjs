@@ -30,14 +30,18 @@ const SAID = Object.freeze([
     "uses `async_hooks.createHook`, mostly through `node:test`, `domain` or the collector of test/common; it is refused, since it hands out resources of the guard and runs code in the middle of it",
   ],
   [
-    /importing `child_process` is refused/,
+    /importing `(?:child_process|worker_threads)` is refused/,
     "starts itself as a child, and a child has no sensitive imports (SPEC section 3), which test/common needs",
   ],
   [
     /importing `(?:node:)?(?:inspector|sqlite|ffi)[^`]*` is refused/,
     "needs a debugger or a module that is never handed out",
   ],
-  [/getHeapSnapshot` is refused/, "takes a heap snapshot, which holds the memory of the guard"],
+  [
+    /(?:getHeapSnapshot|startHeapProfile)` is refused/,
+    "takes a heap snapshot or profile, which holds the memory of the guard",
+  ],
+  [/`net\.BoundSocket` is refused/, "binds a socket by itself, which has no guarded form: a server listens"],
   [
     /`process\.(?:binding|_[a-zA-Z]+)` is refused/,
     "looks into Node's internals or at all handles of the process",
@@ -66,6 +70,8 @@ const SAID = Object.freeze([
   ],
 ]);
 
+const UNIX =
+  "listens at a unix socket that no manifest can name before, so that the host is asked; the socket is there with the answer, not at once";
 const LOOKUP = "brings a look-up of its own; the guard asks the system's resolver alone";
 const COUNTED = "counts threads, and the gate of the guard is one";
 const CHILD =
@@ -85,6 +91,11 @@ const NAMED = Object.freeze({
   "test-fs-promises.js":
     "looks for the caller in the stack of an asynchronous error, which ends at the guard",
   "test-fs-cp.mjs": "options of `cp` that are `undefined` count as absent",
+  "test-fs-cp-async-socket.mjs": UNIX,
+  "test-fs-cp-sync-copy-socket-error.mjs": UNIX,
+  "test-fs-writesync-crash.js":
+    "makes every error of the kernel end Node itself (`errno` on `Object.prototype` throws), and the guard looks at each name of a path",
+  "test-http-request-lookup-error-catchable.js": LOOKUP,
   "test-net-autoselectfamily*": LOOKUP,
   "test-net-connect-immediate-finish.js": LOOKUP,
   "test-net-connect-options-ipv6.js": LOOKUP,

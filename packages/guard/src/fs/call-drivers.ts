@@ -8,7 +8,7 @@ import type { Ground } from "../ground.ts";
 import { asWritten } from "./as-written.ts";
 import { type CallPlan, type PlannedCall, type Planner, blanked } from "./call-plan.ts";
 import { requireCleanText } from "./native-fs.ts";
-import { judgeOdd } from "./odd-arguments.ts";
+import { judgeEncoding, judgeNumbers } from "./odd-arguments.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
 export type AnyFunction = (...args: any[]) => unknown;
@@ -23,6 +23,8 @@ export interface Wrapping {
   readonly paths?: number | undefined;
   /** Node may be asked about the other arguments alone: with an empty path the call does nothing. */
   readonly isJudged?: boolean | undefined;
+  /** The second argument is an encoding, or options with one. */
+  readonly hasEncoding?: boolean | undefined;
 }
 
 function callOf({ ground, syscall }: Wrapping): PlannedCall {
@@ -30,9 +32,10 @@ function callOf({ ground, syscall }: Wrapping): PlannedCall {
 }
 
 export function syncCall(wrapping: Wrapping): AnyFunction {
-  const { ground, original, plan } = wrapping;
+  const { ground, original, plan, hasEncoding = false } = wrapping;
   const call = callOf(wrapping);
   return (...args) => {
+    if (hasEncoding) judgeEncoding(args[1]);
     const planned = plan(args, call);
     ground.decider.now(planned.parts, planned.facts);
     return callNow(original, planned);
@@ -51,13 +54,14 @@ export function callNow(original: AnyFunction, { args, places, result }: CallPla
 }
 
 export function callbackCall(wrapping: Wrapping): AnyFunction {
-  const { ground, original, plan, paths = 1, isJudged = false } = wrapping;
+  const { ground, original, plan, paths = 1, isJudged = false, hasEncoding = false } = wrapping;
   const call = callOf(wrapping);
   return (...args) => {
     const last = args.length - 1;
     const callback: unknown = args[last];
     if (typeof callback !== "function") return apply(original, undefined, blanked(args, paths));
-    if (isJudged) judgeOdd(original, args, paths);
+    if (isJudged) judgeNumbers(original, args, paths);
+    if (hasEncoding) judgeEncoding(args[1]);
     const own: unknown[] = [];
     for (let index = 0; index < last; index++) append(own, args[index]);
     const fail = failing(callback as Callback);
@@ -106,10 +110,11 @@ export function failing(callback: Callback): (error: unknown) => void {
 }
 
 export function promiseCall(wrapping: Wrapping): AnyFunction {
-  const { ground, original, plan } = wrapping;
+  const { ground, original, plan, hasEncoding = false } = wrapping;
   const call = callOf(wrapping);
   return (...args) =>
     newPromise((resolve, reject) => {
+      if (hasEncoding) judgeEncoding(args[1]);
       const planned = plan(args, call);
       ground.decider.later(planned.parts, planned.facts, (blocked) => {
         if (blocked !== undefined) {

@@ -13,8 +13,9 @@ import { openDeclared } from "./declared-place.ts";
 import { requireForeign } from "./descriptor-calls.ts";
 import { ownDescriptor } from "./descriptor-owner.ts";
 import { type FileHandle, handleOpener, isHandle } from "./file-handle.ts";
+import { lostError } from "./lost-error.ts";
 import { nativeFs } from "./native-fs.ts";
-import { judgeData, judgeOdd } from "./odd-arguments.ts";
+import { judgeData, judgeDataNow, judgeEncoding, judgeMode, judgeOdd } from "./odd-arguments.ts";
 import { flagBits } from "./open-flags.ts";
 import { notAPath } from "./place-of.ts";
 import { type OpenCall, descriptorOpener, openLater, openNow } from "./verified-open.ts";
@@ -93,6 +94,8 @@ export function syncContent(ground: Ground, call: ContentCall): AnyFunction {
     if (known !== undefined) return known;
     const opening = openingOf(call, args);
     if (opening === undefined) return apply(original, undefined, withoutPath(ground, args, name));
+    if (call.options !== undefined) judgeEncoding(args[call.options]);
+    if (call.least === 2) judgeDataNow(args[1], false);
     const fd = isLoading ? openSync(opening.input, "r") : openNow(ground, opening);
     try {
       return apply(byDescriptor, undefined, withArgument(args, 0, fd));
@@ -134,9 +137,12 @@ export function callbackContent(ground: Ground, call: ContentCall): AnyFunction 
           fail(error);
           return;
         }
+        const signal = call.options === undefined ? undefined : optionsOf(args[call.options])?.["signal"];
         const done: Callback = (fault, ...values) => {
+          const told = name === "readFile" ? lostError(fault, fd, signal) : fault;
           descriptorOpener.drop(fd);
-          callback(fault, ...values);
+          if (told === fault) callback(fault, ...values);
+          else callback(told);
         };
         attempt(fail, () =>
           apply(byDescriptor, undefined, withArgument(withArgument(args, last, done), 0, fd)),
@@ -161,6 +167,8 @@ export function promiseContent(ground: Ground, call: ContentCall): AnyFunction {
         return;
       }
       const opening = openingOf(call, args) as OpenCall;
+      if (call.options !== undefined) judgeEncoding(args[call.options]);
+      if (call.least === 2) judgeDataNow(args[1], true);
       openLater(ground, opening, handleOpener(ground), (error, handle) => {
         if (error !== null) {
           reject(error);
@@ -219,11 +227,12 @@ export function openSyncCall(ground: Ground, original: AnyFunction): AnyFunction
   return (...args) => {
     const flags = args[1];
     const isRead = flags === undefined || flags === "r" || flags === 0;
-    const known = isRead ? openDeclared(ground, args[0]) : undefined;
+    const known = isRead && args[2] === undefined ? openDeclared(ground, args[0]) : undefined;
     if (known !== undefined) return ownDescriptor(ground, known);
     const input = pathText(args[0]);
     if (input === undefined)
       return apply(original, undefined, withArgument(args, 0, notAPath(args[0], "open").argument));
+    judgeMode(args[2]);
     return ownDescriptor(ground, openNow(ground, openCall(input, args[1] ?? "r", args[2], "open")));
   };
 }
@@ -259,6 +268,7 @@ export function openPromiseCall(ground: Ground, original: AnyFunction): AnyFunct
         settled(apply(original, undefined, own) as Promise<FileHandle>, resolve, reject);
         return;
       }
+      judgeMode(args[2]);
       const call = openCall(input, args[1] ?? "r", args[2], "open");
       openLater(ground, call, handleOpener(ground), (error, handle) => {
         if (error === null) ownDescriptor(ground, handleOpener(ground).fdOf(handle));

@@ -6,7 +6,7 @@ import fs from "node:fs";
 import { apply, bare } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
-import { type AnyFunction, callbackCall, promiseCall, syncCall } from "./call-drivers.ts";
+import { type AnyFunction, type Wrapping, callbackCall, promiseCall, syncCall } from "./call-drivers.ts";
 import type { Planner } from "./call-plan.ts";
 import { COMPOSITE_PLANS } from "./composite-plans.ts";
 import {
@@ -56,8 +56,8 @@ const REFUSED_FILE_CALLS = Object.freeze([["Utf8Stream", "use `createWriteStream
 
 export function installFs(ground: Ground): void {
   closePathModule();
-  for (const [name, { plan, syscall, isJudged }] of Object.entries(PATH_PLANS))
-    threeForms(ground, name, plan, syscall, 1, isJudged);
+  for (const [name, { plan, syscall, isJudged, hasEncoding }] of Object.entries(PATH_PLANS))
+    threeForms(ground, name, plan, syscall, 1, { isJudged, hasEncoding });
   for (const [name, { plan, syscall, paths = 1 }] of Object.entries(COMPOSITE_PLANS))
     threeForms(ground, name, plan, syscall, paths);
   threeForms(ground, "cp", copyTree, "cp", 2);
@@ -89,9 +89,9 @@ function threeForms(
   plan: Planner,
   syscall: string,
   paths: number,
-  isJudged = false,
+  judged: Pick<Wrapping, "isJudged" | "hasEncoding"> = {},
 ): void {
-  const wrapping = (original: AnyFunction) => bare({ ground, original, plan, syscall, paths, isJudged });
+  const wrapping = (original: AnyFunction) => bare({ ground, original, plan, syscall, paths, ...judged });
   replaceExport(promises, name, (original) => promiseCall(wrapping(original)));
   if (name === "realpath") return;
   replaceExport(fs, name, (original) => callbackCall(wrapping(original)));
@@ -104,10 +104,10 @@ function threeForms(
 
 /** WHY: in both forms the native one: the other walks by `fs.lstat`, which would ask about every folder above. */
 function installRealpath(ground: Ground): void {
-  const { plan, syscall } = PATH_PLANS["realpath"] as (typeof PATH_PLANS)[string];
+  const call = PATH_PLANS["realpath"] as (typeof PATH_PLANS)[string];
   const { realpath, realpathSync } = fs;
-  const later = callbackCall(bare({ ground, original: realpath.native as AnyFunction, plan, syscall }));
-  const now = syncCall(bare({ ground, original: realpathSync.native as AnyFunction, plan, syscall }));
+  const later = callbackCall(bare({ ...call, ground, original: realpath.native as AnyFunction }));
+  const now = syncCall(bare({ ...call, ground, original: realpathSync.native as AnyFunction }));
   replaceExport(realpath, "native", () => later);
   replaceExport(realpathSync, "native", () => now);
   replaceExport(fs, "realpath", () =>

@@ -89,7 +89,8 @@ const mkdtemp: Planner = (given, { syscall }) => {
 const symlink: Planner = (args, { syscall }) => {
   const place = placeOf(args[1], "keep", syscall);
   const text = pathText(args[0]);
-  if (text === undefined)
+  // WHY: empty text is no path either, and Node minds the other argument first where that is none at all.
+  if (text === undefined && (args[0] !== "" || isPlace(place)))
     return forValidator(withArgument(args, 1, ""), 0, notAPath(args[0], syscall), bare({ syscall }));
   if (!isPlace(place)) return forValidator(withArgument(args, 0, ""), 1, place, bare({ syscall }));
   const linked = withArgument(withArgument(args, 0, text), 1, place.path);
@@ -101,6 +102,8 @@ interface PathPlan {
   readonly syscall: string;
   /** Node judges the other arguments first. */
   readonly isJudged?: boolean;
+  /** The second argument is an encoding, or options with one. */
+  readonly hasEncoding?: boolean;
 }
 
 /** By the name without `Sync`. */
@@ -110,10 +113,10 @@ export const PATH_PLANS: Readonly<Record<string, PathPlan>> = freeze(
     stat: { plan: oneLook("follow"), syscall: "stat" },
     lstat: { plan: oneLook("keep"), syscall: "lstat" },
     statfs: { plan: oneLook("follow"), syscall: "statfs" },
-    readlink: { plan: oneLook("keep"), syscall: "readlink" },
-    realpath: { plan: realpath, syscall: "realpath" },
-    readdir: { plan: readdir, syscall: "scandir" },
-    opendir: { plan: readdir, syscall: "opendir" },
+    readlink: { plan: oneLook("keep"), syscall: "readlink", hasEncoding: true },
+    realpath: { plan: realpath, syscall: "realpath", hasEncoding: true },
+    readdir: { plan: readdir, syscall: "scandir", hasEncoding: true },
+    opendir: { plan: readdir, syscall: "opendir", hasEncoding: true },
     chmod: { plan: onePath(modifies, "follow"), syscall: "chmod", isJudged: true },
     lchmod: { plan: onePath(modifies, "keep"), syscall: "lchmod", isJudged: true },
     chown: { plan: onePath(modifies, "follow"), syscall: "chown", isJudged: true },
@@ -121,7 +124,7 @@ export const PATH_PLANS: Readonly<Record<string, PathPlan>> = freeze(
     utimes: { plan: onePath(modifies, "follow"), syscall: "utime" },
     lutimes: { plan: onePath(modifies, "keep"), syscall: "lutime" },
     unlink: { plan: onePath(deletes, "keep"), syscall: "unlink" },
-    mkdtemp: { plan: mkdtemp, syscall: "mkdtemp" },
+    mkdtemp: { plan: mkdtemp, syscall: "mkdtemp", hasEncoding: true },
     symlink: { plan: symlink, syscall: "symlink" },
   }),
 );

@@ -95,7 +95,7 @@ export function existsCallbackCall(ground: Ground, original: AnyFunction): AnyFu
 
 /** `watch` and `fs.promises.watch`: decided at once, since what they return is a watcher. */
 export function watchCall(ground: Ground, original: AnyFunction): AnyFunction {
-  const plain = syncCall(bare({ ground, original, plan: watchPlan, syscall: "watch" }));
+  const plain = syncCall(bare({ ground, original, plan: watchPlan, syscall: "watch", hasEncoding: true }));
   return (...args) => {
     const options = optionsOf(args[1]);
     if (options?.["recursive"] === true)
