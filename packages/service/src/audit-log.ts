@@ -47,6 +47,8 @@ interface Waiting {
 const BATCH_MAX = 500;
 const LINK_EVERY_MS = 10_000;
 const WAIT_MS = 5000;
+const BATCH_AGE_MS = 1000;
+const BUFFER_MAX = 10_000;
 
 export type RecordEvent = (event: UnchainedEvent) => void;
 
@@ -54,6 +56,8 @@ export class AuditLog {
   readonly #options: AuditLogOptions;
   readonly #turn: Turn;
   readonly #waitMs: number;
+  readonly #batchAgeMs: number;
+  readonly #bufferMax: number;
   readonly #telemetry: Telemetry;
   readonly #listeners = new Set<(rows: number) => void>();
   readonly #ending = new AbortController();
@@ -73,6 +77,8 @@ export class AuditLog {
   constructor(options: AuditLogOptions) {
     this.#options = options;
     this.#waitMs = options.waitMs ?? WAIT_MS;
+    this.#batchAgeMs = options.batchAgeMs ?? BATCH_AGE_MS;
+    this.#bufferMax = options.bufferMax ?? BUFFER_MAX;
     this.#turn = new Turn(this.#waitMs);
     this.#telemetry = options.telemetry ?? NO_TELEMETRY;
   }
@@ -150,19 +156,19 @@ export class AuditLog {
   #stall(): void {
     this.#stalled = true;
     this.#writable = false;
-    this.#flushSoon(this.#options.batchAgeMs ?? 1000);
+    this.#flushSoon(this.#batchAgeMs);
   }
 
   /** Written soon. Lost, and counted, where the log cannot be written and no room is left. */
   record(event: UnchainedEvent): void {
-    if (this.#buffer.length >= (this.#options.bufferMax ?? 10_000)) {
+    if (this.#buffer.length >= this.#bufferMax) {
       this.lost += 1;
       this.#telemetry.lost();
       return;
     }
     this.#buffer.push({ event, sinceMs: this.#options.clock.monotonicMs(), written: null, failed: null });
     if (this.#buffer.length >= BATCH_MAX) this.#flushSoon(0);
-    else this.#flushSoon(this.#options.batchAgeMs ?? 1000);
+    else this.#flushSoon(this.#batchAgeMs);
   }
 
   /** Resolves when the event is durable. Those that come together are written together. */
@@ -223,7 +229,7 @@ export class AuditLog {
       // INVARIANT: nobody who waits is told that it was written, and nothing plain is lost while there is room.
       this.#buffer.unshift(...batch.filter((waiting) => waiting.written === null));
       for (const { failed } of batch) failed?.(error);
-      this.#flushSoon(this.#options.batchAgeMs ?? 1000);
+      this.#flushSoon(this.#batchAgeMs);
       throw error;
     }
     this.#writable = true;
@@ -243,7 +249,7 @@ export class AuditLog {
       this.#flush()
         .catch(() => undefined)
         .finally(() => {
-          if (this.#buffer.length > 0 || !this.#writable) this.#flushSoon(this.#options.batchAgeMs ?? 1000);
+          if (this.#buffer.length > 0 || !this.#writable) this.#flushSoon(this.#batchAgeMs);
         });
     }, afterMs);
     this.#timer.unref();

@@ -1,3 +1,4 @@
+/** What a parser has made of a target, as a type that no other text has. */
 import type { ResourceType } from "../resource.ts";
 
 declare const normalized: unique symbol;
