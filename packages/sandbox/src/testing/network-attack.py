@@ -27,7 +27,10 @@ def heard(stream):
         return type(error).__name__
     if not data:
         return "closed"
-    return data.split(b"\r\n")[0].decode("latin1")
+    head = data.split(b"\r\n\r\n")[0]
+    line = head.split(b"\r\n")[0].decode("latin1")
+    # A server that is reached may refuse as well: only the gateway says that it was the one.
+    return f"{line} (sallyport)" if b"\r\nx-sallyport: denied" in head.lower() else line
 
 
 def talk(data, to=("web.test", WEB), before=None):
