@@ -3,6 +3,7 @@
  * Purpose: bundle the guard's preload into one CommonJS file that holds everything it needs: the realm's script and the
  * worker of the gate as text, and no import but Node's own. `node tools/build-guard.mjs` writes the file.
  */
+import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
@@ -14,6 +15,7 @@ import { root } from "./setup.mjs";
 const FIRST = join(root, "packages", "guard", "src", "begin.ts");
 const SECOND = join(root, "packages", "guard", "src", "preload.ts");
 const WORKER = join(root, "packages", "gate", "src", "client", "gate-worker.ts");
+const ANSWERS = join(root, "packages", "gate", "src", "client", "answer-wires.ts");
 const OUTPUT = join(root, "packages", "guard", "dist", "preload.cjs");
 
 /** What the parts are called on the stack. WHY here: V8 keeps the name with what it compiled. */
@@ -23,6 +25,9 @@ const REALM_SCRIPT = "sallyport:realm";
 const PARTS_BEGIN = "\n/*";
 const PARTS_END = "*/\n";
 const COMMENT_END = "*\x01/";
+/** The file beside the preload with what V8 made of its parts; where each of the two begins is a multiple of this. */
+const COMPILED_SUFFIX = ".compiled";
+const ALIGNMENT = 8;
 
 /**
  * @param {{ output?: string }} [places]
@@ -31,37 +36,79 @@ const COMMENT_END = "*\x01/";
 export async function buildGuard({ output = OUTPUT } = {}) {
   // WHY small: what is shorter is read and compiled sooner, at every start.
   const realm = asAscii(await realmScript(undefined, { minify: true }));
-  const worker = asAscii(strict(await bundleFile(WORKER)));
+  const worker = asAscii(strict(await bundleFile(WORKER, {}, [answersApart])));
+  const answers = asAscii(`((exports) => {${strict(await bundleFile(ANSWERS))}\nreturn exports;})({})`);
   const inner = await bundleFile(SECOND, { GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT) });
   const second = asAscii(strict(`((require, __filename, BEGUN) => {${inner}\n})`));
-  const texts = [second, realm, worker].map((text) => text.replaceAll("*/", COMMENT_END));
-  const parts = [...texts, ...compile([second, GUARD_SCRIPT], [realm, REALM_SCRIPT])];
+  const parts = [second, realm, worker, answers].map((text) => text.replaceAll("*/", COMMENT_END));
+  const { data, ...compiled } = compile([second, GUARD_SCRIPT], [realm, REALM_SCRIPT]);
   const first = await bundleFile(FIRST, {
     PART_LENGTHS: JSON.stringify(parts.map((part) => part.length)),
-    COMPILED_FOR: JSON.stringify(`${process.version}-${process.arch}`),
+    COMPILED: JSON.stringify(compiled),
     GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT),
     PARTS_END: JSON.stringify(PARTS_END),
     COMMENT_END: JSON.stringify(COMMENT_END),
   });
   const script = `${asAscii(strict(first))}${PARTS_BEGIN}${parts.join("")}${PARTS_END}`;
   mkdirSync(dirname(output), { recursive: true });
-  // WHY: tests of several processes build at the same time; a reader must see a whole file.
-  const draft = `${output}.${process.pid}`;
-  writeFileSync(draft, script);
-  renameSync(draft, output);
+  writeWhole(`${output}${COMPILED_SUFFIX}`, data);
+  writeWhole(output, script);
   return script;
 }
 
+/** WHY: tests of several processes build at the same time; a reader must see a whole file. @param {string} file @param {string | Buffer} content */
+function writeWhole(file, content) {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, content);
+  renameSync(draft, file);
+}
+
 /**
- * What the V8 of this Node makes of the two, every function of it, in base64. Other Nodes compile them at every start.
- * @param {readonly (readonly [string, string])[]} scripts each with its name
+ * WHY apart: the schemas of answers are three quarters of the thread's text, and nothing is answered before it has started.
+ * @type {import("rolldown").Plugin}
  */
-function compile(...scripts) {
+const answersApart = {
+  name: "answers-apart",
+  resolveId: (source) => (source.endsWith("/answer-wires.ts") ? "\0answers" : null),
+  load: (id) =>
+    id === "\0answers"
+      ? `import vm from "node:vm";
+import { workerData } from "node:worker_threads";
+export const { ANSWER_WIRES } = new vm.Script(workerData.answers, { filename: "sallyport:answers" }).runInThisContext();`
+      : null,
+};
+
+/**
+ * What the V8 of this Node makes of the two, every function of it, and where it stands in the file. Other Nodes compile them
+ * at every start. The mark is of these scripts, on this Node, and no others.
+ * @param {readonly [string, string]} second with its name @param {readonly [string, string]} realm
+ */
+function compile(second, realm) {
+  const runs = `${process.version}-${process.arch}`;
+  const mark = createHash("sha256")
+    .update(JSON.stringify([runs, second, realm]))
+    .digest("hex");
   // WHY set back before the data is taken: V8 takes it only where its flags are the same.
   v8.setFlagsFromString("--no-lazy");
-  const compiled = scripts.map(([script, filename]) => new vm.Script(script, { filename }));
+  const scripts = [second, realm].map(([script, filename]) => new vm.Script(script, { filename }));
   v8.setFlagsFromString("--lazy");
-  return compiled.map((script) => script.createCachedData().toString("base64"));
+  const [ofSecond = Buffer.alloc(0), ofRealm = Buffer.alloc(0)] = scripts.map((script) =>
+    script.createCachedData(),
+  );
+  const from = mark.length;
+  const realmFrom = from + Math.ceil(ofSecond.length / ALIGNMENT) * ALIGNMENT;
+  const data = Buffer.alloc(realmFrom + ofRealm.length);
+  data.write(mark, 0, "latin1");
+  ofSecond.copy(data, from);
+  ofRealm.copy(data, realmFrom);
+  return {
+    data,
+    suffix: COMPILED_SUFFIX,
+    for: runs,
+    mark,
+    second: [from, from + ofSecond.length],
+    realm: [realmFrom, data.length],
+  };
 }
 
 /**
@@ -76,8 +123,8 @@ function asAscii(code) {
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** @param {string} entry @param {Record<string, string>} [define] */
-async function bundleFile(entry, define = {}) {
+/** @param {string} entry @param {Record<string, string>} [define] @param {import("rolldown").Plugin[]} [plugins] */
+async function bundleFile(entry, define = {}, plugins = []) {
   const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: entry,
@@ -86,6 +133,7 @@ async function bundleFile(entry, define = {}) {
     resolve: { conditionNames: ["source", "import", "node", "default"] },
     transform: { target: "es2023", define },
     tsconfig: false,
+    plugins,
   });
   try {
     const { output } = await build.generate({

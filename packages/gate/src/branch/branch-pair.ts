@@ -3,12 +3,14 @@
  * worker of the gate, so that foreign code of the main thread has no part in it. Node has no `socketpair`; a listener with a
  * name that nobody knows stands in for it for as long as one connection takes.
  */
-import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { type Server, Socket, connect, createServer } from "node:net";
 import type { Duplex } from "node:stream";
 
 const NAME_BYTES = 24;
+
+/** WHY not above: it takes a while to load, and most processes start no others. */
+const crypto = () => import("node:crypto");
 
 export interface BranchPair {
   /** For the program. */
@@ -20,6 +22,7 @@ export interface BranchPair {
 
 /** Rejects where this system gives no such pair. */
 export async function openBranchPair(branch: Duplex): Promise<BranchPair> {
+  const { randomBytes } = await crypto();
   const name = `\0sallyport-${randomBytes(NAME_BYTES).toString("hex")}`;
   const server = createServer({ pauseOnConnect: true });
   server.maxConnections = 1;
@@ -60,6 +63,7 @@ function listening(server: Server, name: string): Promise<void> {
 
 /** WHY: names of listeners can be read by others of this user, and whoever is faster would have the gate of this subject. */
 async function requireSame(far: Socket, near: Socket): Promise<void> {
+  const { randomBytes, timingSafeEqual } = await crypto();
   const sign = randomBytes(NAME_BYTES);
   far.write(sign);
   let seen: Buffer | null = near.read(NAME_BYTES) as Buffer | null;

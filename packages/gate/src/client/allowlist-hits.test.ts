@@ -40,3 +40,37 @@ it("a program with its other name is an entry of its own each time", () => {
   const program = words({ resourceType: "system_dependency", operation: "execute", target: "true", twin });
   expect(told(program, program)).toHaveLength(2);
 });
+
+it("hits that come by turns, in both ways of telling them, are counted for whom they were, and what", () => {
+  const events: ChildEvent[] = [];
+  const all = new AllowlistHits((batch) => void events.push(...batch));
+  const one = words({});
+  const others = [{ type: "tool", name: "demo" }] as const;
+  for (let time = 0; time < 3; time++) {
+    all.again(one);
+    all.again(one);
+    all.count(others, "network", "receive", one.target, one.target);
+    all.count(others, "network", "receive", one.target, one.target);
+    all.count(undefined, "network", "connect", one.target, one.target);
+    all.count(undefined, "filesystem", "receive", one.target, one.target);
+    all.count(undefined, "network", "receive", "http://api.example.com/b", "");
+  }
+  all.flush();
+  all.again(one);
+  all.flush();
+  const found = events.map(({ words: its, ...event }) => [
+    its.hosted?.[0]?.name ?? "itself",
+    its.resourceType,
+    its.operation,
+    its.target.slice(-2),
+    "count" in event ? event.count : 0,
+  ]);
+  expect(found).toEqual([
+    ["itself", "network", "receive", "/a", 6],
+    ["itself", "network", "receive", "/b", 3],
+    ["itself", "network", "connect", "/a", 3],
+    ["itself", "filesystem", "receive", "/a", 3],
+    ["demo", "network", "receive", "/a", 6],
+    ["itself", "network", "receive", "/a", 1],
+  ]);
+});

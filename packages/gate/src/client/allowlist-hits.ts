@@ -36,7 +36,7 @@ export class AllowlistHits {
   readonly #tell: (events: readonly ChildEvent[]) => void;
   /** By who acts (one list for each chain), resource type, operation and target. */
   #hits = new SafeMap<HostedNames, SafeMap<string, SafeMap<string, SafeMap<string, Hit>>>>();
-  /** The entry of the last hit that was told with all its words. */
+  /** The entry that was counted last. */
   #last: Hit | undefined;
   #entries = 0;
   #looks = 0;
@@ -74,8 +74,14 @@ export class AllowlistHits {
     requested: string,
     words?: AskWords,
   ): void {
+    const last = this.#last;
+    if (last !== undefined && isOf(last.words, hosted, resourceType, operation, target)) {
+      this.#countOne(last);
+      return;
+    }
     const targets = this.#targetsOf(hosted, resourceType, operation);
     const hit = targets.get(target);
+    this.#last = hit;
     if (hit === undefined) {
       const written = requested === target ? undefined : requested;
       const own =
@@ -153,6 +159,17 @@ export class AllowlistHits {
     ]);
     unref(timer);
   }
+}
+
+function isOf(
+  words: AskWords,
+  hosted: HostedNames,
+  resourceType: string,
+  operation: string,
+  target: string,
+): boolean {
+  const isSame = words.target === target && words.operation === operation;
+  return isSame && words.resourceType === resourceType && words.hosted === hosted;
 }
 
 /** Dialled at the same address, which had the same names. */

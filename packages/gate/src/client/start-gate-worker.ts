@@ -11,6 +11,8 @@ export interface GateWorkerOptions {
   readonly gate: number | MessagePort;
   /** The compiled `gate-worker`: a file, or the text of CommonJS. */
   readonly worker: URL | string;
+  /** The text of how answers are read, where the worker does not hold it; see `answer-wires.ts`. */
+  readonly answers?: string;
 }
 
 export interface StartedWorker {
@@ -20,13 +22,13 @@ export interface StartedWorker {
   readonly wake: MessagePort;
 }
 
-export function startGateWorker({ gate, worker }: GateWorkerOptions): StartedWorker {
+export function startGateWorker({ gate, worker, answers }: GateWorkerOptions): StartedWorker {
   const shared = new SharedState();
   shared.expect(READY_TICKET);
   const { memory } = shared;
   const { port1: port, port2: farPort } = new MessageChannel();
   const { port1: wake, port2: farWake } = new MessageChannel();
-  const start: WorkerStart = { gate, memory, port: farPort, wake: farWake };
+  const start: WorkerStart = { gate, memory, port: farPort, wake: farWake, answers };
   const thread = new Worker(worker, {
     eval: typeof worker === "string",
     workerData: start,
@@ -34,6 +36,9 @@ export function startGateWorker({ gate, worker }: GateWorkerOptions): StartedWor
     // WHY: what is preloaded into the process is for foreign code, and the worker runs none.
     execArgv: [],
     env: {},
+    // WHY: it says nothing, and Node would open the program's own streams for it, which takes time.
+    stdout: true,
+    stderr: true,
   });
   thread.unref();
   return { worker: thread, memory, port, wake };

@@ -1,0 +1,45 @@
+/** The preload and the file beside it, with what V8 made of its parts: it may be absent, or of something else. */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
+
+let preload: Preload;
+let world: GuardedWorld;
+let compiled: string;
+let data: Buffer;
+
+beforeAll(async () => {
+  preload = await buildPreload();
+  compiled = `${preload.file}.compiled`;
+  data = readFileSync(compiled);
+  world = await openWorld(preload);
+});
+afterAll(async () => {
+  await world.close();
+  preload.remove();
+});
+beforeEach(() => writeFileSync(compiled, data));
+
+const works = async (): Promise<void> => {
+  const found = await outcomes(
+    world,
+    `read: () => fs.readFileSync(at.reads + "/a.txt", "utf8"), secret: () => fs.readFileSync(at.secret + "/a.txt")`,
+    { waitMs: 0 },
+  );
+  expect(found["read"]).toBe("reads a");
+  expect(found["secret"]).toMatch(/ERR_ACCESS_DENIED/);
+};
+
+it("the guard starts without the file beside it", async () => {
+  rmSync(compiled);
+  await works();
+});
+
+it("what was compiled of other parts is not used, though V8 would take it", async () => {
+  const other = Buffer.from(data);
+  // WHY the first letter: the mark of the parts stands there; behind it V8 finds what it would take.
+  other[0] = other[0] === 0x30 ? 0x31 : 0x30;
+  other.fill(0xcc, 64 + 4096);
+  writeFileSync(compiled, other);
+  await works();
+});
