@@ -10,13 +10,13 @@ import { runStage } from "./guard/stage.mjs";
 
 const FULL = Object.freeze({
   calls: { rounds: 100, times: 500 },
-  requests: { rounds: 20, times: 1_000 },
-  startUp: { rounds: 20 },
+  requests: { rounds: 120, times: 100 },
+  startUp: { rounds: 40 },
 });
 const QUICK = Object.freeze({
   calls: { rounds: 30, times: 300 },
-  requests: { rounds: 8, times: 300 },
-  startUp: { rounds: 6 },
+  requests: { rounds: 30, times: 100 },
+  startUp: { rounds: 10 },
 });
 
 await runBench({ name: "guard", full: FULL, quick: QUICK, runStage, judgeGates, showFindings });

@@ -51,7 +51,7 @@ const GATES = Object.freeze([
     gate: 5,
     goal: "2 µs",
     unit: " µs",
-    value: ({ requests }) => (requests.guardedNs - requests.bareNs) / 1000,
+    value: ({ requests }) => (requests.guarded.http - requests.bare.http) / 1000,
   },
   {
     name: "start-up over bare Node",

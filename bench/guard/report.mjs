@@ -23,13 +23,15 @@ export function showFindings({ calls, startUp, requests }, outcomes) {
     });
     console.log(call.padEnd(WIDTH) + cells.join(""));
   }
-  console.log(`\n${bold("a request on a kept connection, CPU")}`);
-  showRow({
-    bare: requests.bareNs,
-    guarded: requests.guardedNs,
-    permission: requests.permissionNs,
-    deno: requests.denoNs,
-  });
+  for (const client of /** @type {const} */ (["http", "fetch"])) {
+    console.log(`\n${bold(`a request on a kept connection by \`${client}\`, CPU`)}`);
+    showRow({
+      bare: requests.bare[client],
+      guarded: requests.guarded[client],
+      permission: requests.permission[client],
+      deno: requests.deno?.[client] ?? null,
+    });
+  }
   console.log(`\n${bold("start to end of a program that does nothing")}`);
   showRow({
     bare: inNs(startUp.bareMs),

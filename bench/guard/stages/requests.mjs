@@ -1,10 +1,13 @@
 // @ts-check
-/** Purpose: CPU of an HTTP request on a kept connection, in turns; against a server in this process. */
+/** Purpose: CPU of an HTTP request on a kept connection, in turns and in short rounds; against a server in this process. */
 import { createServer } from "node:http";
 import { obtainDeno } from "../deno.mjs";
 import { driven, openWorld } from "../world.mjs";
 
-/** @typedef {{ bareNs: number, guardedNs: number, permissionNs: number, denoNs: number | null }} Requests CPU of one request, all threads */
+/** @typedef {Readonly<Record<"http" | "fetch", number>>} PerClient nanoseconds of CPU of one request, all threads */
+/** @typedef {{ bare: PerClient, guarded: PerClient, permission: PerClient, deno: PerClient | null }} Requests */
+
+const CLIENTS = /** @type {const} */ (["http", "fetch"]);
 
 /** @param {{ rounds: number, times: number }} options @returns {Promise<Requests>} */
 export async function run({ rounds, times }) {
@@ -15,26 +18,36 @@ export async function run({ rounds, times }) {
   const world = await openWorld([{ resource_type: "network", operation: "receive", target: origin }]);
   const deno = await obtainDeno();
   const file = "http-calls.mjs";
-  const programs = [
-    driven(world.bare(file)),
-    driven(world.guarded(file)),
-    driven(world.permission(file)),
-    ...("absent" in deno ? [] : [driven(world.deno(deno.command, file))]),
-  ];
-  const best = programs.map(() => Number.POSITIVE_INFINITY);
+  const programs = Object.entries({
+    bare: driven(world.bare(file)),
+    guarded: driven(world.guarded(file)),
+    permission: driven(world.permission(file)),
+    ...("absent" in deno ? {} : { deno: driven(world.deno(deno.command, file)) }),
+  });
+  /** @type {Record<string, Record<"http" | "fetch", number>>} */
+  const best = Object.fromEntries(
+    programs.map(([name]) => [name, { http: Number.POSITIVE_INFINITY, fetch: Number.POSITIVE_INFINITY }]),
+  );
   try {
-    for (let round = -1; round < rounds; round++) {
-      for (const [index, program] of programs.entries()) {
-        const ns = Number(await program.ask({ url: `${origin}/a`, times }));
-        if (round >= 0) best[index] = Math.min(best[index] ?? ns, ns);
+    for (let round = -WARMING; round < rounds; round++) {
+      for (const client of CLIENTS) {
+        for (const [name, program] of programs) {
+          const ns = Number(await program.ask({ client, url: `${origin}/a`, times }));
+          const figures = best[name];
+          if (round >= 0 && figures !== undefined) figures[client] = Math.min(figures[client], ns);
+        }
       }
     }
   } finally {
-    for (const program of programs) await program.end();
+    for (const [, program] of programs) await program.end();
     await world.close();
     server.closeAllConnections();
     server.close();
   }
-  const [bareNs = Number.NaN, guardedNs = Number.NaN, permissionNs = Number.NaN, denoNs = null] = best;
-  return { bareNs, guardedNs, permissionNs, denoNs };
+  const { bare = NONE, guarded = NONE, permission = NONE, deno: denoBest = null } = best;
+  return { bare, guarded, permission, deno: denoBest };
 }
+
+/** Rounds that are the compiler's. */
+const WARMING = 5;
+const NONE = Object.freeze({ http: Number.NaN, fetch: Number.NaN });
