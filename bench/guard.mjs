@@ -9,13 +9,13 @@ import { showFindings } from "./guard/report.mjs";
 import { runStage } from "./guard/stage.mjs";
 
 const FULL = Object.freeze({
-  calls: { rounds: 100, times: 500 },
-  requests: { rounds: 120, times: 100 },
+  calls: { rounds: 80, times: 300 },
+  requests: { rounds: 80, times: 60 },
   startUp: { rounds: 40 },
 });
 const QUICK = Object.freeze({
-  calls: { rounds: 30, times: 300 },
-  requests: { rounds: 30, times: 100 },
+  calls: { rounds: 20, times: 300 },
+  requests: { rounds: 30, times: 60 },
   startUp: { rounds: 10 },
 });
 

@@ -4,27 +4,14 @@
  * Trusts texts alone, which nobody can change. INVARIANT: what differs in anything, or is not plainly allowed, goes the way of
  * all other bytes, and false decides nothing.
  */
-import type { KnownQuestion } from "@sallyport/gate";
 import { bare, charCodeAt } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import type { Connection } from "../network/connection.ts";
+import type { Connection, KnownRequest } from "../network/connection.ts";
 import { hasNames } from "../network/endpoint.ts";
 import { dropNote } from "./noted-requests.ts";
 import { parseHead } from "./request-head.ts";
 import { isTellingApart } from "./request-note.ts";
 import { checkedRequest } from "./request-part.ts";
-
-export interface KnownRequest {
-  /** Everything that was written. */
-  readonly text: string;
-  /** What stands in its first line. */
-  readonly target: string;
-  readonly question: KnownQuestion;
-  /** The address that it was decided with. */
-  readonly address: string | undefined;
-  /** The names that the host had, where it is an address. */
-  readonly aliases: readonly string[] | undefined;
-}
 
 const LATIN1_MAX = 0xff;
 

@@ -4,8 +4,8 @@
  * Trusts what was dialled. The record belongs to the guard; nothing of the socket itself is believed.
  */
 import type { Host } from "@sallyport/contract";
+import type { KnownQuestion } from "@sallyport/gate";
 import { apply, bare } from "../captured.ts";
-import type { KnownRequest } from "../http/known-request.ts";
 import { latin1 } from "../http/own-bytes.ts";
 import { RequestWire } from "../http/request-wire.ts";
 import { setStanding } from "./native-handles.ts";
@@ -26,6 +26,19 @@ export interface Decided {
   readonly url: string;
   /** The note that it was decided for; absent where there was none. */
   readonly note?: object | undefined;
+}
+
+/** A request that memory alone let pass; see `http/known-request.ts`. */
+export interface KnownRequest {
+  /** Everything that was written. */
+  readonly text: string;
+  /** What stands in its first line. */
+  readonly target: string;
+  readonly question: KnownQuestion;
+  /** The address that it was decided with. */
+  readonly address: string | undefined;
+  /** The names that the host had, where it is an address. */
+  readonly aliases: readonly string[] | undefined;
 }
 
 export interface Connection {
