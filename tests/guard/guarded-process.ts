@@ -170,7 +170,9 @@ const attempt = async (work) => {
 };
 const results = {};
 const run = async (tasks) => { for (const [name, work] of Object.entries(tasks)) results[name] = await attempt(work); };
-const say = () => process.stdout.write(JSON.stringify(results));
+// WHY now: Node makes it when it is first asked for, and the program may have replaced what it is made with by then.
+const out = process.stdout;
+const say = () => out.write(JSON.stringify(results));
 `;
 
 const PRELUDE = `
