@@ -35,7 +35,7 @@ const ARRIVALS = freeze([
 function isAwaited(session: Session): boolean {
   for (let index = 0; index < ARRIVALS.length; index++) {
     const { name, own } = ARRIVALS[index] as (typeof ARRIVALS)[number];
-    if ((apply(listenerCount, session, [name]) as number) > own) return true;
+    if (apply(listenerCount, session, [name]) > own) return true;
   }
   return false;
 }

@@ -27,7 +27,7 @@ export function shownValue(value: unknown): unknown {
 /** A function that does nothing, under the same name, which Node tells. */
 function namedAs(given: object): () => void {
   const name: unknown = getOwnPropertyDescriptor(given, "name")?.value;
-  const shown = (): void => undefined;
+  const shown = (): void => void name;
   put(shown, "name", typeof name === "string" ? name : "", false);
   return freeze(shown);
 }

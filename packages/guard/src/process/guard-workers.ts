@@ -149,7 +149,7 @@ function environmentOf(given: unknown): Options | typeof SHARE_ENV {
     const name = names[index];
     if (typeof name !== "string" || isScrubbed(name)) continue;
     if (getOwnPropertyDescriptor(source, name)?.enumerable === true)
-      put(env, name, `${source[name] as string}`);
+      put(env, name, `${source[name] as number}`);
   }
   return env;
 }

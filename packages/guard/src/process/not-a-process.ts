@@ -40,7 +40,7 @@ export function requireProcess(start: Start, { file, args, options }: WrittenCal
   const isFile = typeof file === "string" && file !== "" && !hasNul(file);
   const isArgs = isArray(args) ? !hasNulIn(args) : args === undefined || args === null;
   const isOptions = options === undefined || (typeof options === "object" && options !== null);
-  const shown = isOptions ? oddOptions((options ?? bare({})) as Options) : shownValue(options);
+  const shown = isOptions ? oddOptions(options ?? bare({})) : shownValue(options);
   if (isFile && isArgs && shown === undefined) return;
   start(isFile ? NOWHERE : shownValue(file), isArgs ? [] : shownArguments(args), shown);
 }
