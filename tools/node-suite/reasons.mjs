@@ -106,7 +106,6 @@ const NAMED = Object.freeze({
   "test-child-process-fork-exec-argv.js": CHILD,
   "test-child-process-fork-ref.js": CHILD,
   "test-child-process-ipc.js": CHILD,
-  "test-child-process-fork-stdio.js": CHILD,
   "test-child-process-spawnsync-input.js": CHILD,
   "test-child-process-no-deprecation.js": CHILD,
   "test-child-process-spawn-argv0.js": CHILD,

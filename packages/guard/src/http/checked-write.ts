@@ -43,13 +43,17 @@ export function guardWrites(ground: Ground): void {
           return apply(original, this, [isMany, data, encoding, written]);
         if (!isMany && isKnownRequest(ground, connection, data, encoding)) {
           // WHY no look at whether Node takes it for open: a text is kept as it is, and comes here again.
-          releasing(this, data, encoding, () => apply(original, this, [false, data, encoding, written]));
+          releasing({ socket: this, owner: connection }, data, encoding, () =>
+            apply(original, this, [false, data, encoding, written]),
+          );
           return undefined;
         }
         const send = (bytes: Uint8Array): void => {
           // WHY: Node would keep bytes for later where the program can reach them; the guard knows that it is open.
           if (getOwnPropertyDescriptor(this, "connecting")?.value !== false) put(this, "connecting", false);
-          releasing(this, bytes, "buffer", () => apply(original, this, [false, bytes, "buffer", written]));
+          releasing({ socket: this, owner: connection }, bytes, "buffer", () =>
+            apply(original, this, [false, bytes, "buffer", written]),
+          );
         };
         write(ground, connection, bare({ isMany, data, encoding, written, send, socket: this, original }));
         return undefined;
@@ -82,7 +86,9 @@ function write(ground: Ground, connection: Connection, writing: Writing): void {
     return;
   }
   if (!isMany && isPlainBody(connection, bare({ chunk: data, encoding }))) {
-    releasing(socket, data, encoding, () => apply(original, socket, [false, data, encoding, written]));
+    releasing({ socket, owner: connection }, data, encoding, () =>
+      apply(original, socket, [false, data, encoding, written]),
+    );
     return;
   }
   let bytes: Uint8Array;

@@ -117,7 +117,7 @@ function openSession(
     if (connection === undefined) return socket;
     if (connection.passage !== "requests") throw refused("http2.connect");
     connection.passage = "streams";
-    setStanding(socket._handle, "taken");
+    setStanding(socket._handle, "taken", connection);
     return socket;
   });
   const session = apply(original, http2, [authority, options, listener]) as Session;

@@ -98,7 +98,7 @@ export function isRaw({ passage }: Connection): boolean {
 /** Network connect was decided on: whatever leaves by it is covered. */
 export function makeRaw(socket: object, connection: Connection): void {
   connection.passage = "raw";
-  setStanding((socket as { readonly _handle?: unknown })._handle, "free");
+  setStanding((socket as { readonly _handle?: unknown })._handle, "free", connection);
 }
 
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */

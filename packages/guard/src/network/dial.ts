@@ -38,12 +38,13 @@ export function permitAll(
   addresses: readonly Host[],
   port: number,
   isJudged: boolean,
+  owner: object | undefined,
 ): void {
   const texts: string[] = [];
   for (let index = 0; index < addresses.length; index++)
     put(texts, index, addressOf(addresses[index] as Host).address);
   // WHY: what was not dialled by then is not dialled at all.
-  whenSettled(socket, permitDials(texts, port, isJudged));
+  whenSettled(socket, permitDials(texts, port, isJudged, owner));
 }
 
 type LookedUp = (error: unknown, address?: string | readonly Address[], family?: number) => void;
@@ -61,10 +62,10 @@ export function dialNow(
   const isLater = "later" in target;
   if (endpoint.kind === "unix") {
     put(own, "path", endpoint.path);
-    whenSettled(socket, permitDials([endpoint.path], undefined, isJudged));
+    whenSettled(socket, permitDials([endpoint.path], undefined, isJudged, connection));
   } else {
     const { host, port, kind } = endpoint;
-    if (!isLater) permitAll(socket, target, port, isJudged);
+    if (!isLater) permitAll(socket, target, port, isJudged, connection);
     put(own, "port", port);
     put(own, "host", kind === "name" ? host : isLater ? NO_NAME : addressOf(host).address);
     put(own, "lookup", (_host: string, asked: { readonly all?: boolean }, found: LookedUp) => {
@@ -82,9 +83,11 @@ export function dialNow(
     whenSettled(socket, permitBind(localAddress as string, localPort as number));
   socket.connecting = false;
   // WHY: the handle of a TLS socket is there already, and takes what is written before it is connected.
-  if (isJudged) setStanding(handleOf(socket), connection.passage === "streams" ? "taken" : "judged");
+  if (isJudged)
+    setStanding(handleOf(socket), connection.passage === "streams" ? "taken" : "judged", connection);
   apply(original, socket, callback === undefined ? [own] : [own, callback]);
-  if (isJudged) setStanding(handleOf(socket), connection.passage === "streams" ? "taken" : "judged");
+  if (isJudged)
+    setStanding(handleOf(socket), connection.passage === "streams" ? "taken" : "judged", connection);
 }
 
 function handleOf(socket: object): unknown {

@@ -166,7 +166,7 @@ function heldConnection(
       dial: (addresses: readonly Host[]): void => {
         connection.address = dialledAddress(connection.host, addresses);
         deleteProperty(socket, "end");
-        permitAll(socket, addresses, endpoint.port, true);
+        permitAll(socket, addresses, endpoint.port, true, connection);
         answer(undefined, addresses);
       },
     }),
@@ -235,7 +235,7 @@ function decide(
       dial(addresses);
       return;
     }
-    permitAll(socket, addresses, endpoint.port, connection !== undefined && !isRaw(connection));
+    permitAll(socket, addresses, endpoint.port, connection !== undefined && !isRaw(connection), connection);
     answer(undefined, addresses);
   });
 }

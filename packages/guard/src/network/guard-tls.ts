@@ -29,7 +29,7 @@ export function guardTls(): void {
         const handle = apply(original, this, args);
         const own = connectionOf(this);
         if (own !== undefined && !isRaw(own))
-          setStanding(handle, own.passage === "streams" ? "taken" : "judged");
+          setStanding(handle, own.passage === "streams" ? "taken" : "judged", own);
         return handle;
       },
   );
@@ -54,7 +54,7 @@ function coverBy(socket: Secured, outer: Connection, inner: { readonly _handle?:
   connection.address = address;
   connection.passage = "requests";
   outer.passage = "covered";
-  setStanding(inner._handle, "taken");
+  setStanding(inner._handle, "taken", outer);
   keepConnection(socket, connection);
 }
 

@@ -32,6 +32,8 @@ interface Permit {
   /** For the local end. */
   readonly isBind: boolean;
   readonly isJudged: boolean;
+  /** The connection that is dialled; none for datagrams and local ends. */
+  readonly owner: object | undefined;
   /** The permits of one connection. */
   readonly batch: object;
   next: Permit | undefined;
@@ -45,6 +47,8 @@ let permits: Permit | undefined;
  */
 type Standing = "judged" | "taken" | "free";
 const standings = new WeakMap<object, Standing>();
+/** INVARIANT: a handle keeps the connection that it was made for, whichever socket the program puts it on. */
+const owners = new WeakMap<object, object>();
 const guarded = new SafeWeakSet();
 /** What the guard is about to write. */
 let released: { readonly handle: unknown; readonly data: unknown; readonly method: string } | undefined;
@@ -53,12 +57,14 @@ let isBinding = false;
 /**
  * Lets a handle connect to one of these addresses, each once.
  * @param isJudged only the guard writes to it then
+ * @param owner the connection that is dialled
  * @returns takes back what was not used
  */
 export function permitDials(
   addresses: readonly string[],
   port: number | undefined,
   isJudged: boolean,
+  owner?: object,
 ): () => void {
   const batch = bare({});
   for (let index = 0; index < addresses.length; index++)
@@ -67,6 +73,7 @@ export function permitDials(
       port,
       isBind: false,
       isJudged,
+      owner,
       batch,
       next: permits,
     });
@@ -93,6 +100,7 @@ export function permitBind(address: string | undefined, port: number | undefined
         port,
         isBind: true,
         isJudged: false,
+        owner: undefined,
         batch,
         next: permits,
       });
@@ -127,21 +135,38 @@ function standingOf(handle: object): Standing | undefined {
   return apply(get, standings, [handle]) as Standing | undefined;
 }
 
-export function setStanding(handle: unknown, standing: Standing): void {
+/** What may happen to the handle of a connection. A handle of another one stays what it is. */
+export function setStanding(handle: unknown, standing: Standing, owner: object): void {
   if (typeof handle !== "object" || handle === null) return;
   guardHandle(handle);
-  apply(set, standings, [handle, standing]);
+  if (isOwned(handle, owner)) apply(set, standings, [handle, standing]);
+}
+
+/** Whether the handle is this connection's; it becomes so where it was nobody's. */
+function isOwned(handle: object, owner: object): boolean {
+  const known = ownerOf(handle);
+  if (known === undefined) apply(set, owners, [handle, owner]);
+  return known === undefined || known === owner;
+}
+
+function ownerOf(handle: unknown): unknown {
+  return apply(get, owners, [handle]);
 }
 
 /**
  * Runs the guard's own write: lets these data leave once, by the method that Node takes for them.
  * INVARIANT: methods of the socket that the program may have replaced run meanwhile, and gain nothing by it.
  */
-export function releasing(socket: object, data: unknown, encoding: unknown, work: () => unknown): void {
+export function releasing(
+  { socket, owner }: { readonly socket: object; readonly owner: object },
+  data: unknown,
+  encoding: unknown,
+  work: () => unknown,
+): void {
   const { _handle: handle } = socket as { readonly _handle?: unknown };
   const method =
     typeof data !== "string" ? "writeBuffer" : isLatin1(encoding) ? "writeLatin1String" : "writeUtf8String";
-  released = { handle, data, method };
+  released = ownerOf(handle) === owner ? { handle, data, method } : undefined;
   try {
     work();
   } finally {
@@ -247,7 +272,11 @@ function guardConnect(holder: object, name: string, isPipe: boolean): void {
         const port = isPipe ? undefined : args[2];
         const permit = takePermit((one) => !one.isBind && one.address === address && one.port === port);
         if (permit === undefined) throw refused();
-        if (permit.isJudged && standingOf(this) !== "taken") setStanding(this, "judged");
+        const { owner, isJudged } = permit;
+        // WHY: a handle that was dialled before would go on as what it was decided to be then.
+        if (owner === undefined ? ownerOf(this) !== undefined : !isOwned(this, owner)) throw refused();
+        if (isJudged && owner !== undefined && standingOf(this) !== "taken")
+          setStanding(this, "judged", owner);
         return apply(original, this, args);
       },
   );

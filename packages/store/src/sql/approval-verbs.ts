@@ -99,7 +99,7 @@ export function approvalVerbs(scope: Scope): ApprovalVerbs {
     get: async (id) => GET.first(scope, { id }, toApproval),
 
     findByTuple: async (tuple) =>
-      FIND_BY_TUPLE.all(scope, tupleColumns(tuple), (rows) => rows.map(approvalOf)),
+      FIND_BY_TUPLE.all(scope, tupleColumns(tuple), (found) => found.map(approvalOf)),
 
     listForSubjects: async (subjects, session) => {
       if (subjects.length === 0) return [];

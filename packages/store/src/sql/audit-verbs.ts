@@ -143,7 +143,7 @@ export function eventVerbs(scope: Scope): EventVerbs {
       ).map(eventOf),
 
     chain: async (node, { from, to, limit }): Promise<readonly ChainText[]> =>
-      chainPage.all(scope, { node, from, to, limit: checkedLimit(limit) }, (rows) => rows),
+      chainPage.all(scope, { node, from, to, limit: checkedLimit(limit) }, (found) => found),
 
     firstOf: async (node) => {
       const row = await scope.first(

@@ -48,8 +48,8 @@ export function continuationVerbs(scope: Scope): ContinuationVerbs {
 
     listOf: async (requestId, state) => {
       const isWanted = (row: ContinuationTable) => state === undefined || row.state === state;
-      return LIST_OF.all(scope, { request_id: requestId }, (rows) =>
-        rows.filter(isWanted).map(continuationOf),
+      return LIST_OF.all(scope, { request_id: requestId }, (found) =>
+        found.filter(isWanted).map(continuationOf),
       );
     },
 
