@@ -113,7 +113,6 @@ const NAMED = Object.freeze({
   "test-child-process-stdio-big-write-end.js": CHILD,
   "test-child-process-stdio-reuse-readable-stdio.js": CHILD,
   "test-child-process-stdout-flush-exit.js": CHILD,
-  "test-child-process-fork-stdio.js": CHILD,
   "test-child-process-fork-exec-path.js":
     "hands `NODE_TEST_DIR` on, and `NODE_…` is taken away from children",
   "test-net-socket-constructor.js": CHILD,
