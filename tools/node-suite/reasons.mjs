@@ -118,6 +118,7 @@ const NAMED = Object.freeze({
   "test-net-socket-constructor.js": CHILD,
   "test-http-agent-timeout-option.js": LOOKUP,
   "test-http-client-timeout-option-with-agent.js": LOOKUP,
+  "test-http2-client-promisify-connect-error.js": LOOKUP,
   "test-http2-max-concurrent-streams.js":
     "asks for two streams before the session is there and expects the second to be refused; each is decided by itself, so the second leaves when the settings of the server are known, and passes",
   "test-worker-event.js": COUNTED,
