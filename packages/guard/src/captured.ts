@@ -72,6 +72,13 @@ export function put(holder: object, key: PropertyKey, value: unknown, enumerable
   defineProperty(holder, key, bare({ value, enumerable, configurable: true, writable: true }));
 }
 
+const describe = getOwnPropertyDescriptor(Symbol.prototype, "description")?.get as () => string | undefined;
+
+/** Whether it is a symbol that Node has given this name. WHY: not by the property, whose getter foreign code can replace. */
+export function isSymbolOf(key: PropertyKey | undefined, name: string): key is symbol {
+  return typeof key === "symbol" && apply(describe, key, []) === name;
+}
+
 /** WHY: not `push`, which asks setters that foreign code can put on `Array.prototype`. */
 export function append<T>(list: T[], value: T): void {
   SLOT.value = value;

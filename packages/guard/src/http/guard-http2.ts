@@ -14,6 +14,7 @@ import {
   defineProperty,
   getOwnPropertyDescriptor,
   getPrototypeOf,
+  isSymbolOf,
   newPromise,
   ownKeys,
   put,
@@ -189,7 +190,7 @@ const pendingSymbol = (session: object): PropertyKey | undefined => {
   const keys = ownKeys(session);
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index];
-    if (typeof key === "symbol" && key.description === "kPendingRequestCalls") return key;
+    if (isSymbolOf(key, "kPendingRequestCalls")) return key;
   }
   return undefined;
 };

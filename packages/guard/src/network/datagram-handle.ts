@@ -4,7 +4,8 @@
  */
 import { SafeWeakSet, apply, getPrototypeOf, hasOwn } from "../captured.ts";
 import { replaceExport } from "../replace-export.ts";
-import { refused, takeDial } from "./native-handles.ts";
+import { takeUse } from "./dial-permits.ts";
+import { refused } from "./native-handles.ts";
 
 const guarded = new SafeWeakSet();
 /** What was connected needs no address any more. */
@@ -27,7 +28,8 @@ function guardSend(prototype: object, name: string): void {
     name,
     (original) =>
       function send(this: object, ...args: unknown[]) {
-        const mayPass = args.length >= 6 ? takeDial(args[4], args[3]) : connected.has(this);
+        const mayPass =
+          args.length >= 6 ? takeUse("datagram", args[4], args[3]) !== undefined : connected.has(this);
         if (!mayPass) throw refused();
         return apply(original, this, args);
       },
@@ -41,7 +43,7 @@ function guardEnd(prototype: object, name: string, isConnect: boolean): void {
     name,
     (original) =>
       function end(this: object, ...args: unknown[]) {
-        if (!takeDial(args[0], args[1])) throw refused();
+        if (takeUse("datagram", args[0], args[1]) === undefined) throw refused();
         if (isConnect) connected.add(this);
         return apply(original, this, args);
       },

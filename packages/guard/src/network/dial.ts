@@ -7,7 +7,8 @@ import type { Host } from "@sallyport/contract";
 import { apply, put } from "../captured.ts";
 import { connectionOf, isRaw } from "./connection.ts";
 import { type Address, type Endpoint, addressOf } from "./endpoint.ts";
-import { permitBind, permitDials, setStanding } from "./native-handles.ts";
+import { permitBind, permitDials } from "./dial-permits.ts";
+import { setStanding } from "./native-handles.ts";
 import { NO_NAME } from "./not-an-endpoint.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;

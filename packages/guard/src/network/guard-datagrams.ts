@@ -9,13 +9,13 @@ import { type Host, isIpLiteral, parseHost } from "@sallyport/contract";
 import { capturedUrl } from "@sallyport/gate";
 import { type AccessPart, connectPart } from "../access-part.ts";
 import { invalidError, refusedError } from "../blocked-call.ts";
-import { append, apply, bare, defineProperty, freeze, inNextTick, ownKeys } from "../captured.ts";
+import { append, apply, bare, defineProperty, freeze, inNextTick, isSymbolOf, ownKeys } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 import { decideEndpoint } from "./decide-endpoint.ts";
 import { guardDatagramHandle } from "./datagram-handle.ts";
 import { addressOf, namesOf, portOf } from "./endpoint.ts";
-import { permitDials } from "./native-handles.ts";
+import { permitDatagram } from "./dial-permits.ts";
 
 type AnyFunction = (...args: unknown[]) => unknown;
 type Socket = dgram.Socket & { readonly type: "udp4" | "udp6" };
@@ -42,7 +42,7 @@ function stateOf(socket: object): State {
   const keys = ownKeys(socket);
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index];
-    if (typeof key !== "symbol" || key.description !== "state symbol") continue;
+    if (!isSymbolOf(key, "state symbol")) continue;
     const state = (socket as Record<symbol, State>)[key] as State;
     const { handle } = state;
     if (handle === null) return state;
@@ -82,7 +82,7 @@ export function guardDatagrams(ground: Ground): void {
         const fail = failing(this, callback);
         whereTo(ground, this, "connect", port, address, fail, (ip, number) =>
           whenBound(this, () => {
-            permitDials([ip], number, false);
+            permitDatagram(ip, number);
             apply(original, this, [number, ip, callback]);
           }),
         );
@@ -116,7 +116,7 @@ function sendDecided(ground: Ground, socket: Socket, args: readonly unknown[]): 
   const callback = typeof args[at + 1] === "function" ? args[at + 1] : args[at + 2];
   whereTo(ground, socket, "send", args[at], address, failing(socket, callback), (ip, port) =>
     whenBound(socket, () => {
-      permitDials([ip], port, false);
+      permitDatagram(ip, port);
       apply(nativeSend, socket, [message, port, ip, callback] as unknown as Parameters<typeof nativeSend>);
     }),
   );
@@ -183,7 +183,7 @@ function whenBound(socket: Socket, go: () => void): void {
   }
   apply(once, socket, ["listening", go]);
   if (state.bindState !== 0) return;
-  permitDials([anywhereOf(socket)], 0, false);
+  permitDatagram(anywhereOf(socket), 0);
   apply(nativeBind, socket, [IMPLICIT]);
 }
 
@@ -209,7 +209,7 @@ function guardBind({ decider }: Ground): void {
           if (blocked !== undefined) failing(this, undefined)(blocked);
           else {
             const own = bare({ address: addressOf(host).address, port, exclusive: options.exclusive });
-            permitDials([own.address], port, false);
+            permitDatagram(own.address, port);
             apply(original, this, [own, callback]);
           }
         });

@@ -5,6 +5,7 @@ import type { Ground } from "../ground.ts";
 import { guardWrites } from "../http/checked-write.ts";
 import { guardHttp2 } from "../http/guard-http2.ts";
 import { installNotes } from "../http/request-note.ts";
+import { connectionOf } from "./connection.ts";
 import { guardDatagrams } from "./guard-datagrams.ts";
 import { guardListen } from "./guard-listen.ts";
 import { guardLookup } from "./guard-lookup.ts";
@@ -25,7 +26,7 @@ export function warmStreams(): void {
 }
 
 export function installNetwork(ground: Ground): void {
-  installHandles();
+  installHandles(connectionOf);
   refuseNetwork();
   installNotes();
   guardSockets(ground);

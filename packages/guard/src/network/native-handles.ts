@@ -5,8 +5,20 @@
  */
 import { types } from "node:util";
 import { refusedError } from "../blocked-call.ts";
-import { SafeWeakSet, apply, bare, defineProperty, getPrototypeOf, hasOwn, quietly } from "../captured.ts";
+import {
+  SafeWeakSet,
+  apply,
+  bare,
+  defineProperty,
+  getOwnPropertyDescriptor,
+  getPrototypeOf,
+  hasOwn,
+  isSymbolOf,
+  ownKeys,
+  quietly,
+} from "../captured.ts";
 import { replaceExport } from "../replace-export.ts";
+import { takeDialOf, takeUse } from "./dial-permits.ts";
 
 const WRITES = Object.freeze([
   "writeBuffer",
@@ -24,22 +36,6 @@ const { isProxy } = types;
 const { get, set } = WeakMap.prototype;
 /* oxlint-enable typescript/unbound-method */
 
-/** One dial that was decided on. Used up when it is made. */
-interface Permit {
-  readonly address: string;
-  /** None for a unix socket. */
-  readonly port: number | undefined;
-  /** For the local end. */
-  readonly isBind: boolean;
-  readonly isJudged: boolean;
-  /** The connection that is dialled; none for datagrams and local ends. */
-  readonly owner: object | undefined;
-  /** The permits of one connection. */
-  readonly batch: object;
-  next: Permit | undefined;
-}
-
-let permits: Permit | undefined;
 /**
  * - `judged`: only the guard writes to it, and no protocol of Node takes it over.
  * - `taken`: a protocol of Node that the guard follows writes to it, natively.
@@ -53,83 +49,6 @@ const guarded = new SafeWeakSet();
 /** What the guard is about to write. */
 let released: { readonly handle: unknown; readonly data: unknown; readonly method: string } | undefined;
 let isBinding = false;
-
-/**
- * Lets a handle connect to one of these addresses, each once.
- * @param isJudged only the guard writes to it then
- * @param owner the connection that is dialled
- * @returns takes back what was not used
- */
-export function permitDials(
-  addresses: readonly string[],
-  port: number | undefined,
-  isJudged: boolean,
-  owner?: object,
-): () => void {
-  const batch = bare({});
-  for (let index = 0; index < addresses.length; index++)
-    permits = bare({
-      address: addresses[index] as string,
-      port,
-      isBind: false,
-      isJudged,
-      owner,
-      batch,
-      next: permits,
-    });
-  return () => {
-    for (;;) if (takePermit((permit) => permit.batch === batch) === undefined) return;
-  };
-}
-
-const ANY_LOCAL = Object.freeze(["0.0.0.0", "::"]);
-/** As many as Node tries addresses. */
-const BINDS_MAX = 8;
-
-/**
- * Lets a handle that is about to connect choose its own end, which says nothing about where it goes: to listen there is
- * another thing.
- */
-export function permitBind(address: string | undefined, port: number | undefined): () => void {
-  const batch = bare({});
-  const texts = typeof address === "string" && address !== "" ? [address] : ANY_LOCAL;
-  for (let count = 0; count < BINDS_MAX; count++)
-    for (let index = 0; index < texts.length; index++)
-      permits = bare({
-        address: texts[index] as string,
-        port,
-        isBind: true,
-        isJudged: false,
-        owner: undefined,
-        batch,
-        next: permits,
-      });
-  return () => {
-    for (;;) if (takePermit((permit) => permit.batch === batch) === undefined) return;
-  };
-}
-
-/** Whether a dial there was decided on; it is used up. */
-export function takeDial(address: unknown, port: unknown): boolean {
-  return takePermit((one) => !one.isBind && one.address === address && one.port === port) !== undefined;
-}
-
-function takeBind(address: unknown, port: unknown): boolean {
-  return takePermit((one) => one.isBind && one.address === address && one.port === port) !== undefined;
-}
-
-function takePermit(fits: (permit: Permit) => boolean): Permit | undefined {
-  let before: Permit | undefined;
-  for (let permit = permits; permit !== undefined; permit = permit.next) {
-    if (fits(permit)) {
-      if (before === undefined) permits = permit.next;
-      else before.next = permit.next;
-      return permit;
-    }
-    before = permit;
-  }
-  return undefined;
-}
 
 function standingOf(handle: object): Standing | undefined {
   return apply(get, standings, [handle]) as Standing | undefined;
@@ -149,8 +68,22 @@ function isOwned(handle: object, owner: object): boolean {
   return known === undefined || known === owner;
 }
 
-function ownerOf(handle: unknown): unknown {
-  return apply(get, owners, [handle]);
+function ownerOf(handle: unknown): object | undefined {
+  return apply(get, owners, [handle]) as object | undefined;
+}
+
+let connectionOn: (socket: object) => object | undefined = () => undefined;
+
+/** The connection of the socket that Node has put the handle on. */
+function connectionWith(handle: object): object | undefined {
+  const keys = ownKeys(handle);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index];
+    if (!isSymbolOf(key, "owner_symbol")) continue;
+    const socket: unknown = getOwnPropertyDescriptor(handle, key)?.value;
+    if (typeof socket === "object" && socket !== null) return connectionOn(socket);
+  }
+  return undefined;
 }
 
 /**
@@ -195,8 +128,12 @@ export function binding<R>(work: () => R): R {
   }
 }
 
-/** WHY: before the program runs their classes are to be had; later the first handle shows them. */
-export function installHandles(): void {
+/**
+ * WHY: before the program runs their classes are to be had; later the first handle shows them.
+ * @param find the connection of a socket
+ */
+export function installHandles(find: typeof connectionOn): void {
+  connectionOn = find;
   quietly(() => {
     for (const [name, type] of [
       ["tcp_wrap", "TCP"],
@@ -270,11 +207,14 @@ function guardConnect(holder: object, name: string, isPipe: boolean): void {
       function connect(this: object, ...args: unknown[]) {
         const address = args[1];
         const port = isPipe ? undefined : args[2];
-        const permit = takePermit((one) => !one.isBind && one.address === address && one.port === port);
+        const home = ownerOf(this);
+        // WHY the socket's: Node tries another address with another handle. It only chooses among what was decided on.
+        const permit =
+          takeDialOf(home ?? connectionWith(this), address, port) ??
+          (home === undefined ? takeUse("dial", address, port) : undefined);
         if (permit === undefined) throw refused();
         const { owner, isJudged } = permit;
-        // WHY: a handle that was dialled before would go on as what it was decided to be then.
-        if (owner === undefined ? ownerOf(this) !== undefined : !isOwned(this, owner)) throw refused();
+        if (owner !== undefined) isOwned(this, owner);
         if (isJudged && owner !== undefined && standingOf(this) !== "taken")
           setStanding(this, "judged", owner);
         return apply(original, this, args);
@@ -288,7 +228,8 @@ function guardBind(holder: object, name: string): void {
     name,
     (original) =>
       function bind(this: object, ...args: unknown[]) {
-        if (!isBinding && (name === "listen" || !takeBind(args[0], args[1]))) throw refused();
+        if (!isBinding && (name === "listen" || takeUse("bind", args[0], args[1]) === undefined))
+          throw refused();
         return apply(original, this, args);
       },
   );
