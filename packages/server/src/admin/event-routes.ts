@@ -100,7 +100,7 @@ function logRoutes({ trail, overview }: AccessService): AdminRoutes {
         if (!report.ok)
           return { ok: false, message: report.message, node: report.node, seq: report.seq, rows: null };
         const rows = report.chains.reduce((sum, chain) => sum + chain.rows, 0);
-        const message = `${rows} rows of ${report.chains.length} chains hold`;
+        const message = `${counted(rows, "row")} of ${counted(report.chains.length, "chain")} hold`;
         return { ok: true, message, node: null, seq: null, rows };
       },
     },
@@ -212,3 +212,5 @@ function linesResponse(lines: AsyncGenerator<string>): Response {
     },
   });
 }
+
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
