@@ -17,7 +17,7 @@ import {
 } from "./service-fixture.ts";
 
 export type OwnerMessage =
-  | { readonly do: "open" | "close" | "approve_all" | "fill" | "free" }
+  | { readonly do: "open" | "close" | "approve_all" | "find_approvals" | "fill" | "free" }
   | { readonly do: "protect"; readonly as: "read-only" | "writable" }
   | { readonly do: "request"; readonly count: number }
   | { readonly do: "check"; readonly target: string };
@@ -70,6 +70,10 @@ async function obey(message: OwnerMessage): Promise<unknown> {
         if (ok) process.send?.({ value: seen.requestId });
       }
       return "all";
+    case "find_approvals": {
+      const wanted = { code: "approve_permanently" };
+      return (await opened().store.read((tx) => tx.events.search(wanted, { limit: 10 }))).rows.length;
+    }
     case "fill":
       fill();
       return "full";

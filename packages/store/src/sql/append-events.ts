@@ -36,6 +36,8 @@ const OWN_COLUMNS = [
   "hash",
 ] as const satisfies readonly (keyof EventTable)[];
 const EVENT_COLUMNS = [...SHARED_COLUMNS, ...OWN_COLUMNS];
+const LATE_COLUMNS = [...EVENT_COLUMNS, "indexed"] as const satisfies readonly (keyof EventTable)[];
+const NOT_INDEXED = 0;
 
 const sharedOf = (event: EventRow): readonly Parameter[] => [
   event.node,
@@ -100,9 +102,13 @@ export async function appendEvents(scope: Scope, events: readonly EventRow[]): P
   await appendEach(scope, events.slice(start));
 }
 
-function appendEach(scope: Scope, events: readonly EventRow[]): Promise<void> {
+/** Few, as a decision makes them; on SQLite they are indexed later. */
+async function appendEach(scope: Scope, events: readonly EventRow[]): Promise<void> {
   const rows = events.map((event) => [...sharedOf(event), ...ownOf(event)]);
-  return insertRows(scope, "event", EVENT_COLUMNS, rows);
+  if (scope.kind === "postgres") return insertRows(scope, "event", EVENT_COLUMNS, rows);
+  for (const row of rows) row.push(NOT_INDEXED);
+  await insertRows(scope, "event", LATE_COLUMNS, rows);
+  scope.leaveEvents(rows.length);
 }
 
 /** The same rows; one by one where they have little in common. */

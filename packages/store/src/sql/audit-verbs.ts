@@ -1,5 +1,5 @@
 /**
- * The audit log. Rows are inserted and deleted, never updated.
+ * The audit log. Rows are inserted and deleted; of what they say nothing is ever changed.
  * INVARIANT: nothing is deleted that a signed checkpoint does not vouch for, and the head of a chain stays.
  */
 import type { DecisionSource, Operation, Outcome, ResourceType, SubjectType } from "@sallyport/contract";
@@ -83,7 +83,8 @@ interface TargetCountRow {
   readonly last_ms: number;
 }
 
-function wantedEvents({ kind }: Scope, filter: EventFilter): Expression<SqlBool> {
+function wantedEvents(scope: Scope, filter: EventFilter): Expression<SqlBool> {
+  const { kind } = scope;
   const { fromMs, toMs, node } = filter;
   const columns = equal<EventTable>({
     ...identityConditions(filter),
@@ -95,6 +96,8 @@ function wantedEvents({ kind }: Scope, filter: EventFilter): Expression<SqlBool>
     decision_source: filter.decisionSource,
     code: filter.code,
   });
+  // WHY said: indexes that are made later hold those alone, and are found by the same words only.
+  const isIndexed = scope.settleEvents() ? sql`"indexed" = 1` : sql`1 = 1`;
   // WHY hidden from SQLite: it would read and sort the whole chain of a node for one page.
   const column = kind === "sqlite" ? sql`+"node"` : sql`"node"`;
   const ofNode = node === undefined ? sql`1 = 1` : sql`${column} = ${node}`;
@@ -102,7 +105,7 @@ function wantedEvents({ kind }: Scope, filter: EventFilter): Expression<SqlBool>
   const inSession = filter.sessionKey ? sql`"session_key" <> ''` : sql`1 = 1`;
   const from = fromMs === undefined ? sql`1 = 1` : sql`time_ms >= ${fromMs}`;
   const to = toMs === undefined ? sql`1 = 1` : sql`time_ms < ${toMs}`;
-  return sql<SqlBool>`(${columns} and ${inSession} and ${ofNode} and ${from} and ${to})`;
+  return sql<SqlBool>`(${columns} and ${isIndexed} and ${inSession} and ${ofNode} and ${from} and ${to})`;
 }
 
 export function eventVerbs(scope: Scope): EventVerbs {
@@ -163,8 +166,7 @@ export function eventVerbs(scope: Scope): EventVerbs {
         scope.build
           .selectFrom("event")
           .select((build) => build.fn.min("seq").as("seq"))
-          .where("node", "=", node)
-          .where("time_ms", ">=", timeMs),
+          .where(wantedEvents(scope, { node, fromMs: timeMs })),
       );
       if (kept !== null && kept.seq !== null) return kept.seq - 1;
       return (await scope.first(rows().where("node", "=", node).orderBy("seq", "desc").limit(1)))?.seq ?? 0;

@@ -20,6 +20,13 @@ export interface Answer {
 /** How many rows the caller looks at. */
 export type Wanted = "all" | "first";
 
+export interface LateIndexing {
+  /** So many rows were just left. */
+  leave(count: number): void;
+  /** Whatever was left is found from now on. False: it cannot be written now, and has to be searched for without. */
+  settle(): boolean;
+}
+
 /** INVARIANT: ends with exactly one of `commit` and `rollback`; `rollback` never rejects. */
 export interface Session {
   /**
@@ -27,6 +34,11 @@ export interface Session {
    * @param wanted `first`: an engine may leave out all rows but one
    */
   execute(text: string, parameters: readonly Parameter[], wanted?: Wanted): Answer | Promise<Answer>;
+  /**
+   * Events that searches must find are left for a later index, or found by it from now on. Only where the engine does so.
+   * WHY: most of what the commit of a decision writes are indexes that nobody needs before the next search.
+   */
+  readonly lateIndex?: LateIndexing;
   commit(): Promise<void> | void;
   rollback(): Promise<void>;
 }

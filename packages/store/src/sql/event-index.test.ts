@@ -87,7 +87,10 @@ async function fill(engine: Engine): Promise<void> {
  */
 async function planOf(kind: keyof typeof engines, where: string): Promise<string> {
   const query = `select * from "event" where ${where} order by "time_ms" desc, "node" desc, "seq" desc limit 50`;
-  if (kind === "sqlite") return JSON.stringify(copy.run(`explain query plan ${query}`).rows);
+  if (kind === "sqlite")
+    return JSON.stringify(
+      copy.run(`explain query plan ${query.replace("where", 'where "indexed" = 1 and')}`).rows,
+    );
   const session = await engines.postgres.begin("write");
   try {
     return JSON.stringify((await session.execute(`explain ${query}`, [])).rows);

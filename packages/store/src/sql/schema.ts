@@ -135,6 +135,8 @@ export interface EventTable extends SessionColumns {
   body: string;
   prev_hash: Uint8Array;
   hash: Uint8Array;
+  /** SQLite alone: searches find it. */
+  indexed: number;
 }
 
 export interface CheckpointTable {

@@ -4,7 +4,7 @@
  */
 import type { Compilable, Kysely } from "kysely";
 import { StoreUsageError, StoreValueError } from "../errors.ts";
-import type { Answer, Engine, EngineKind, Parameter, Session, Wanted } from "./engine.ts";
+import type { Answer, Engine, EngineKind, LateIndexing, Parameter, Session, Wanted } from "./engine.ts";
 import type { Schema } from "./schema.ts";
 
 /** Text that PostgreSQL (NUL) or UTF-8 (half a surrogate pair) cannot hold; two such texts could become one. */
@@ -50,6 +50,25 @@ export class Scope {
     try {
       const answer = this.#session.execute(text, parameters.map(checkedParameter), wanted);
       return answer instanceof Promise ? answer.catch((error: unknown) => this.#failed(error)) : answer;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** Where the engine indexes events later: so many were just appended. */
+  leaveEvents(count: number): void {
+    this.#late((late) => late.leave(count));
+  }
+
+  /** Whether the indexes of events, as far as the engine makes them later, hold all of them from here on. */
+  settleEvents(): boolean {
+    return this.#late((late) => late.settle()) ?? false;
+  }
+
+  #late<T>(work: (late: LateIndexing) => T): T | undefined {
+    const { lateIndex } = this.#session;
+    try {
+      return lateIndex === undefined ? undefined : work(lateIndex);
     } catch (error) {
       return this.#failed(error);
     }

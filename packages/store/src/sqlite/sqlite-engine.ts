@@ -13,6 +13,7 @@ import { StoreOwnedError, StoreUnavailableError, StoreUsageError } from "../erro
 import { queryBuilder } from "../sql/builder.ts";
 import type { Answer, Engine, Parameter, Session, Wanted } from "../sql/engine.ts";
 import { type SqliteConnection, connect } from "./driver.ts";
+import { LateIndex } from "./late-index.ts";
 import { LoopTurn } from "./loop-turn.ts";
 import { readOwner, removeOwner, writeOwner } from "./owner-record.ts";
 import { isBusy, sqliteFault } from "./sqlite-fault.ts";
@@ -48,6 +49,7 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
   const connection = await own(path, options);
   const turns = new TurnQueue(options.waitMs);
   const loop = new LoopTurn();
+  const lateIndex = new LateIndex(connection);
   /** Where a rollback failed; it is tried again before the next transaction. */
   let unfinished = false;
   let closed = false;
@@ -70,6 +72,7 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
   };
 
   const abandon = (): void => {
+    lateIndex.undone();
     try {
       connection.exec("rollback");
       unfinished = false;
@@ -81,21 +84,27 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
 
   const session = (mode: "read" | "write"): Session => {
     let ended = false;
-    const run = (text: string, parameters: readonly Parameter[], wanted: Wanted | undefined): Answer => {
+    const inSession = <T>(work: () => T): T => {
       // INVARIANT: a statement that nobody waited for never runs outside its transaction.
       if (ended) throw new StoreUsageError("the transaction has ended: wait for its statements");
       try {
-        return connection.run(text, parameters, wanted);
+        return work();
       } catch (error) {
         throw sqliteFault(error);
       }
     };
+    const run = (text: string, parameters: readonly Parameter[], wanted: Wanted | undefined): Answer =>
+      inSession(() => connection.run(text, parameters, wanted));
     return {
       execute: (text, parameters, wanted) => {
         if (mode === "read" && !READING.test(text)) throw new StoreUsageError(NOT_A_READ);
         return loop.isDue
           ? loop.take().then(() => run(text, parameters, wanted))
           : run(text, parameters, wanted);
+      },
+      lateIndex: {
+        leave: (count) => inSession(() => lateIndex.leave(count)),
+        settle: () => inSession(() => (mode === "read" ? lateIndex.settleInRead() : lateIndex.settle())),
       },
       commit: () => {
         ended = true;
