@@ -1,20 +1,31 @@
 /* Writes whole lines or ends; reads bounded lines. */
 #include "kernel-interface.h"
-
 #include "broker-channel.h"
-
 #include "first-process.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 enum { MESSAGE_BYTES_MAX = 1 << 18, LINE_BYTES_MAX = 256 };
 
 static int channel = -1;
 
-void open_channel(int fd) { channel = fd; }
+/* WHY: Node takes the end of its channel for the end of what is still in it. A broker that is gone reads nothing more. */
+static void be_heard(void) {
+  struct pollfd broker = {.fd = channel};
+  for (int unread; ioctl(channel, SIOCOUTQ, &unread) == 0 && unread > 0 && poll(&broker, 1, 1) == 0;) continue;
+}
+
+void open_channel(int fd) {
+  channel = fd;
+  atexit(be_heard);
+}
 
 /* INVARIANT: a broker that cannot be told anything is gone, and nothing goes on without it. */
 static void send_line(const char *line, size_t length) {
@@ -36,14 +47,12 @@ static void send_words(const char *format, ...) {
 }
 
 void tell_started(pid_t pid) { send_words("{\"kind\":\"started\",\"pid\":%d}\n", pid); }
-
 void tell_narrowed(void) { send_words("{\"kind\":\"narrowed\"}\n"); }
+void tell_cancelled(unsigned long id) { send_words("{\"kind\":\"cancel\",\"id\":%lu}\n", id); }
 
 void tell_failed(const char *step, int error) {
   send_words("{\"kind\":\"failed\",\"step\":\"%s\",\"error\":%d}\n", step, error);
 }
-
-void tell_cancelled(unsigned long id) { send_words("{\"kind\":\"cancel\",\"id\":%lu}\n", id); }
 
 /* As Node's own channel passes descriptors; it answers each with an acknowledgement. */
 void tell_caught(int word, int fd) {

@@ -1,6 +1,5 @@
 /* Applies the confinement to the calling process. Fails closed: whoever calls must end where a step does. */
 #include "kernel-interface.h"
-
 #include "confine.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Runs inside all namespaces; nothing foreign runs in this process. */
 #include "kernel-interface.h"
-
 #include "first-process.h"
 
 #include "confine.h"

@@ -7,7 +7,6 @@
  * With libFuzzer or AFL++ `LLVMFuzzerTestOneInput` is the entry; the folder is that of the environment's SALLYPORT_FUZZ_FOLDER.
  */
 #include "kernel-interface.h"
-
 #include "fuzz-round.h"
 #include "place.h"
 

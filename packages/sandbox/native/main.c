@@ -5,7 +5,6 @@
  * Ends as the program ended; 125 where the sandbox itself failed. Without its broker it ends, and all with it.
  */
 #include "kernel-interface.h"
-
 #include "broker-channel.h"
 #include "confine.h"
 #include "first-process.h"

@@ -1,6 +1,5 @@
 /* Runs as pid 1, with the capabilities of its own namespaces, before anything foreign. */
 #include "kernel-interface.h"
-
 #include "network.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* What a call means, as the specification says it. */
 #include "kernel-interface.h"
-
 #include "parts.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Acts by descriptors of the outside view. Runs without capabilities: the owner's rights are all there is. */
 #include "kernel-interface.h"
-
 #include "perform.h"
 
 #include <errno.h>

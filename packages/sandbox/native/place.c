@@ -1,6 +1,5 @@
 /* Finds places. Walks are the kernel's own (openat2), rooted in the view; real paths come from the kernel as well. */
 #include "kernel-interface.h"
-
 #include "place.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Tries each thing in a child of its own, so that nothing stays. */
 #include "kernel-interface.h"
-
 #include "probe.h"
 
 #include "confine.h"

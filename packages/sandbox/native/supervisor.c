@@ -1,6 +1,5 @@
 /* The life of one trapped call: read, found, judged, then continued, performed, refused or put to wait. */
 #include "kernel-interface.h"
-
 #include "supervisor.h"
 
 #include "broker-channel.h"

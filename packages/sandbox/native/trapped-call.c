@@ -1,6 +1,5 @@
 /* Decodes a notification. Nothing the program says is used as a size before it was compared with ours. */
 #include "kernel-interface.h"
-
 #include "trapped-call.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Builds the view. The order matters: clones of writable places are taken before everything turns read-only. */
 #include "kernel-interface.h"
-
 #include "view.h"
 
 #include <errno.h>
