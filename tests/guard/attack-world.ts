@@ -16,7 +16,7 @@ export async function openAttackWorld(preload: Pick<Preload, "file">): Promise<G
 }
 
 /** Blocked, or told that there is no such descriptor, or that this is no path. */
-const DENIED = /ERR_ACCESS_DENIED|EBADF|ERR_INVALID_ARG_TYPE/;
+const DENIED = /ERR_ACCESS_DENIED|EBADF|ERR_INVALID_ARG_(?:TYPE|VALUE)/;
 
 /** Runs the attacks in one process and expects each to be refused, and the secret to be as it was. */
 export async function allRefused(
