@@ -26,7 +26,7 @@ import { type HeldConnection, holdingConnection } from "../network/guard-sockets
 import { setStanding } from "../network/native-handles.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
-import { guardNativeSession, native } from "./native-session.ts";
+import { guardNativeSession, permitStream } from "./native-session.ts";
 import { type StreamRequest, streamRequest } from "./stream-request.ts";
 import { type Kept, connectAlone } from "./unasked-session.ts";
 
@@ -43,12 +43,14 @@ const { once, removeListener } = EventEmitter.prototype;
 /* oxlint-enable typescript/unbound-method */
 
 const soon = setImmediate;
+const nothing = (): void => undefined;
 
 function keptOf(session: object): Kept | undefined {
   return apply(get, sessions, [session]) as Kept | undefined;
 }
 
 export function guardHttp2(ground: Ground): void {
+  guardSessions(ground);
   replaceExport(
     http2,
     "connect",
@@ -58,7 +60,6 @@ export function guardHttp2(ground: Ground): void {
         const options = at === 1 ? copied(args[1]) : bare({});
         const listener = at === 1 ? args[2] : args[1];
         const { session, kept } = openSession(original, args[0], options, listener);
-        guardSessions(ground, session);
         if (kept === undefined) return session;
         apply(set, sessions, [session, kept]);
         // WHY then: a stream that is asked for with the session is what is decided on.
@@ -147,13 +148,18 @@ function refused(name: string): Error {
   );
 }
 
-let isGuarded = false;
-
-/** WHY: the class is not exported; the first session shows it. */
-function guardSessions(ground: Ground, session: Session): void {
-  apply(once, session, ["connect", () => guardNativeSession(session)]);
-  if (isGuarded) return;
-  isGuarded = true;
+/**
+ * WHY before the program runs: the classes are not exported, so a session to nowhere has to show them, and what a program
+ * has put into the places of Node's parts would see them first.
+ */
+function guardSessions(ground: Ground): void {
+  const nowhere = new Duplex(bare({ read: nothing, write: nothing }));
+  const session = http2.connect("http://localhost", bare({ createConnection: () => nowhere }));
+  const isFound = guardNativeSession(session);
+  session.on("error", nothing).destroy();
+  nowhere.destroy();
+  if (!isFound)
+    throw new Error("this Node shows no native session of HTTP/2: use a Node that Sallyport knows");
   const prototype = getPrototypeOf(session) as object;
   replaceExport(
     prototype,
@@ -161,7 +167,7 @@ function guardSessions(ground: Ground, session: Session): void {
     (original) =>
       function request(this: Session, headers: unknown, options: unknown): Stream {
         const kept = keptOf(this);
-        if (kept === undefined) return native(() => apply(original, this, [headers, options]) as Stream);
+        if (kept === undefined) return apply(original, this, [headers, options]) as Stream;
         // WHY: it throws, and says why; nothing was decided on, so nothing is asked for.
         if (!mayHold(headers) || !mayHold(options))
           return apply(original, this, [shownValue(headers), shownValue(options)]) as Stream;
@@ -204,8 +210,9 @@ function requestLater(
   session: Session,
   kept: Kept,
   original: AnyFunction,
-  { headers, options, parts, own, facts }: StreamRequest,
+  { headers, options, parts, own, stream: decidedStream, facts }: StreamRequest,
 ): Stream {
+  const { connection } = kept;
   const symbol = pendingSymbol(session);
   if (symbol === undefined) throw refused("http2.request");
   const isConnected = !session.connecting;
@@ -221,14 +228,21 @@ function requestLater(
   if (calls === null || calls === undefined || make === undefined) return stream;
   calls.length -= 1;
   const fail = (error: unknown): void => void apply(destroy, stream, [error as Error]);
+  const permitted = permitStream(connection, decidedStream);
+  const ask = (): void => {
+    try {
+      permitted(make);
+    } catch (error) {
+      fail(error);
+    }
+  };
   const go = (): void => {
     if (stream.destroyed) return;
     const waiting = (session as unknown as Record<PropertyKey, AnyFunction[] | null>)[symbol];
     if (!isConnected && session.connecting && waiting !== null && waiting !== undefined)
-      put(waiting, waiting.length, () => native(make));
-    else native(make);
+      put(waiting, waiting.length, ask);
+    else ask();
   };
-  const { connection } = kept;
   kept.isAsked = true;
   const { decided } = connection;
   connection.decided = undefined;

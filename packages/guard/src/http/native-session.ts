@@ -1,44 +1,114 @@
-/** The native object below an HTTP/2 session: it asks for streams on behalf of the guard alone. */
+/**
+ * The native objects below HTTP/2 sessions. Whoever has a session has its native one, and whoever has that has its class;
+ * so what asks for streams is guarded there too. A native session belongs to the connection that it took over, and asks for
+ * a stream that was decided on for that connection, once. Sessions on connections that are not judged are free.
+ */
 import { refusedError } from "../blocked-call.ts";
-import { SafeWeakSet, apply, bare, getPrototypeOf, hasOwn, ownKeys } from "../captured.ts";
+import { apply, bare, defineProperty, getPrototypeOf, hasOwn, ownKeys } from "../captured.ts";
+import type { Connection } from "../network/connection.ts";
+import { judgedOwner } from "../network/native-handles.ts";
 import { replaceExport } from "../replace-export.ts";
+import { type DecidedStream, isDecidedStream, listAsWritten } from "./stream-list.ts";
 
-let isNative = false;
-const guarded = new SafeWeakSet();
-
-/** Runs what was decided on. */
-export function native<R>(work: () => R): R {
-  const before = isNative;
-  isNative = true;
-  try {
-    return work();
-  } finally {
-    isNative = before;
-  }
+interface Permit {
+  readonly connection: Connection;
+  /** None where network connect was decided on. */
+  readonly stream: DecidedStream | undefined;
+  isLeft: boolean;
 }
 
-/** WHY: its class is not to be had before a session is connected. */
-export function guardNativeSession(session: object): void {
+/* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
+const { get, set } = WeakMap.prototype;
+/* oxlint-enable typescript/unbound-method */
+/** INVARIANT: a native session keeps the connection that it took over, whichever session the program puts it on. */
+const owners = new WeakMap<object, Connection>();
+let permit: Permit | undefined;
+
+/**
+ * Lets one stream be asked for on this connection, in whatever runs `Node's own step` with it.
+ * @param stream what was decided on; none where network connect was
+ */
+export function permitStream(
+  connection: Connection,
+  stream: DecidedStream | undefined,
+): (step: () => unknown) => void {
+  const own: Permit = bare({ connection, stream, isLeft: true });
+  return (step) => {
+    const before = permit;
+    permit = own;
+    try {
+      step();
+    } finally {
+      own.isLeft = false;
+      permit = before;
+    }
+  };
+}
+
+/** @returns false where no native session is there */
+export function guardNativeSession(session: object): boolean {
   const keys = ownKeys(session);
   for (let index = 0; index < keys.length; index++) {
     const value: unknown = (session as Record<PropertyKey, unknown>)[keys[index] as string];
     if (typeof value !== "object" || value === null) continue;
     const prototype = getPrototypeOf(value);
-    if (prototype === null || guarded.has(prototype)) continue;
-    if (!hasOwn(prototype, "request") || !hasOwn(prototype, "consume")) continue;
-    guarded.add(prototype);
-    replaceExport(
-      prototype,
-      "request",
-      (original) =>
-        function request(this: unknown, ...args: unknown[]) {
-          if (!isNative)
-            throw refusedError(
-              "a native session asks for streams on behalf of the guard alone: use the session",
-              bare({ syscall: "request" }),
-            );
-          return apply(original, this, args);
-        },
-    );
+    if (prototype === null || !hasOwn(prototype, "request") || !hasOwn(prototype, "consume")) continue;
+    guardClass(prototype);
+    return true;
   }
+  return false;
+}
+
+function guardClass(prototype: object): void {
+  replaceExport(
+    prototype,
+    "consume",
+    (original) =>
+      function consume(this: object, handle: unknown) {
+        const owner = judgedOwner(handle) as Connection | undefined;
+        if (owner !== undefined) apply(set, owners, [this, owner]);
+        return apply(original, this, [handle]);
+      },
+  );
+  replaceExport(
+    prototype,
+    "request",
+    (original) =>
+      function request(this: object, ...args: unknown[]) {
+        const owner = ownerOf(this);
+        if (owner === undefined) return apply(original, this, args);
+        const list = listAsWritten(args[0]);
+        if (list === undefined || !takePermit(owner, list[0], args[1])) throw refused("request");
+        defineProperty(args, 0, bare({ value: list }));
+        return apply(original, this, args);
+      },
+  );
+  replaceExport(
+    prototype,
+    "goaway",
+    (original) =>
+      function goaway(this: object, code: unknown, last: unknown, data: unknown) {
+        if (data !== undefined && ownerOf(this) !== undefined) throw refused("goaway");
+        return apply(original, this, [code, last, data]);
+      },
+  );
+}
+
+function ownerOf(native: object): Connection | undefined {
+  return apply(get, owners, [native]) as Connection | undefined;
+}
+
+function takePermit(owner: Connection, list: string, flags: unknown): boolean {
+  const one = permit;
+  if (one === undefined || !one.isLeft || one.connection !== owner) return false;
+  if (one.stream !== undefined && !isDecidedStream(owner, one.stream, list, flags)) return false;
+  one.isLeft = false;
+  return true;
+}
+
+function refused(syscall: string): Error {
+  return refusedError(
+    "a native session asks for streams on behalf of the guard alone: use the session",
+    bare({ syscall }),
+  );
 }

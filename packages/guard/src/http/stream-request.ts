@@ -9,6 +9,7 @@ import { append, bare, freeze, getOwnPropertyDescriptor, ownKeys, put } from "..
 import type { Connection, Decided } from "../network/connection.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
 import { lowered } from "./request-head.ts";
+import type { DecidedStream } from "./stream-list.ts";
 import { connecting, isNamed, operationOf, originUrl, pathOf, requestPart } from "./request-part.ts";
 
 export interface StreamRequest {
@@ -18,6 +19,8 @@ export interface StreamRequest {
   readonly parts: (address: Host | undefined) => readonly AccessPart[];
   /** Present where the request is of the connection's own origin. */
   readonly own: Decided | undefined;
+  /** What Node may hand down; none where network connect is among the parts. */
+  readonly stream: DecidedStream | undefined;
   readonly facts: CallFacts;
 }
 
@@ -64,13 +67,21 @@ export function streamRequest(
     return list;
   };
   const own = isElsewhere ? undefined : freeze(bare({ operation, url }));
-  return bare({ headers, options, parts, own, facts: bare({ syscall: "request", path: url }) });
+  const stream = isElsewhere ? undefined : freeze(bare({ method, path: pathOf(url), isEnded }));
+  return bare({ headers, options, parts, own, stream, facts: bare({ syscall: "request", path: url }) });
 }
 
 function tunnel(connection: Connection, headers: unknown, options: Record<string, unknown>): StreamRequest {
   const parts = (): readonly AccessPart[] => [connecting(connection)];
   const path = `${connection.host}:${connection.port}`;
-  return bare({ headers, options, parts, own: undefined, facts: bare({ syscall: "request", path }) });
+  return bare({
+    headers,
+    options,
+    parts,
+    own: undefined,
+    stream: undefined,
+    facts: bare({ syscall: "request", path }),
+  });
 }
 
 function copiedHeaders(given: unknown, pseudo: Pseudo): Record<string, unknown> {

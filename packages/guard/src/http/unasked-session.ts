@@ -25,18 +25,12 @@ export interface Kept {
 // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
 const { listenerCount } = EventEmitter.prototype;
 
-/** What tells a program that its session is there; the guard itself waits for the first. */
-const ARRIVALS = freeze([
-  freeze(bare({ name: "connect", own: 1 })),
-  freeze(bare({ name: "remoteSettings", own: 0 })),
-  freeze(bare({ name: "localSettings", own: 0 })),
-]);
+/** What tells a program that its session is there. */
+const ARRIVALS = freeze(["connect", "remoteSettings", "localSettings"]);
 
 function isAwaited(session: Session): boolean {
-  for (let index = 0; index < ARRIVALS.length; index++) {
-    const { name, own } = ARRIVALS[index] as (typeof ARRIVALS)[number];
-    if (apply(listenerCount, session, [name]) > own) return true;
-  }
+  for (let index = 0; index < ARRIVALS.length; index++)
+    if (apply(listenerCount, session, [ARRIVALS[index] as string]) > 0) return true;
   return false;
 }
 

@@ -72,6 +72,13 @@ function ownerOf(handle: unknown): object | undefined {
   return apply(get, owners, [handle]) as object | undefined;
 }
 
+/** The connection that only decided things leave by; none where the handle is free. */
+export function judgedOwner(handle: unknown): object | undefined {
+  if (typeof handle !== "object" || handle === null) return undefined;
+  const standing = standingOf(handle);
+  return standing === undefined || standing === "free" ? undefined : ownerOf(handle);
+}
+
 let connectionOn: (socket: object) => object | undefined = () => undefined;
 
 /** The connection of the socket that Node has put the handle on. */
