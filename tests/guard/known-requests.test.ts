@@ -2,18 +2,11 @@
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import {
-  type GuardedWorld,
-  type Preload,
-  buildPreload,
-  openWorld,
-  outcomes,
-  start,
-} from "./guarded-process.ts";
+import { type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
-let preload: Preload;
 let world: GuardedWorld;
 let server: Server;
 let port: number;
@@ -21,8 +14,7 @@ let port: number;
 let seen: string[] = [];
 let onSeen: () => void = () => undefined;
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   server = createServer(({ method, url }, response) => {
     seen.push(`${method} ${url}`);
     onSeen();
@@ -36,12 +28,11 @@ beforeAll(async () => {
     entry("network", "receive", `http://localhost:${port}/open/`),
     entry("network", "send", `http://localhost:${port}/post/`),
   ]);
+  return world;
 });
-afterAll(async () => {
+afterAll(() => {
   server.close();
   server.closeAllConnections();
-  await world.close();
-  preload.remove();
 });
 beforeEach(() => {
   seen = [];
@@ -50,15 +41,18 @@ beforeEach(() => {
 
 const BEFORE = (): string => `
 const http = require("http");
-const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+const newAgent = () => new http.Agent({ keepAlive: true, maxSockets: 1 });
+let agent = newAgent();
 let socket;
 const get = (path) => new Promise((done, failed) => {
-  const one = http.get({ host: "localhost", port: ${port}, family: 4, path, agent }, (response) => response.resume().on("end", done));
+  const one = http.get({ host: "localhost", port: ${port}, family: 4, path, agent }, (response) => response.resume().on("end", done).on("close", () => failed(new Error("cut off"))));
   one.on("error", failed).on("socket", (given) => (socket = given));
 });
 const head = (first, more = "") => first + "\\r\\nHost: localhost:${port}\\r\\n" + more + "\\r\\n";
-/** The connection of an allowed request, which is free now. */
+/** The connection of an allowed request, which is free now; nobody has used it for anything else. */
 const known = async () => {
+  agent.destroy();
+  agent = newAgent();
   for (let time = 0; time < 5; time++) await get("/open/known");
   await new Promise((done) => setImmediate(done));
   socket.removeAllListeners("error");
