@@ -32,7 +32,10 @@ static int ascending(const void *left, const void *right) {
   return difference < 0 ? -1 : difference > 0;
 }
 
-/* From before its start until it has ended. Both kinds get the same descriptors, so that neither has less to do. */
+/*
+ * From before its start until it has ended. Both kinds get the same descriptors, so that neither has less to do. The
+ * launcher ends when everything that it said was read.
+ */
 static double taken(char *const words[]) {
   static char *const NOTHING[] = {NULL};
   int ends[2], status;
@@ -46,6 +49,8 @@ static double taken(char *const words[]) {
     _exit(1);
   }
   close(ends[1]);
+  char said[LINE_BYTES];
+  while (child > 0 && read(ends[0], said, sizeof said) > 0) continue;
   if (child < 0 || waitpid(child, &status, 0) != child || status != 0) exit(1);
   double end = now();
   close(ends[0]);

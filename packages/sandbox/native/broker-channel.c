@@ -19,7 +19,8 @@ static int channel = -1;
 /* WHY: Node takes the end of its channel for the end of what is still in it. A broker that is gone reads nothing more. */
 static void be_heard(void) {
   struct pollfd broker = {.fd = channel};
-  for (int unread; ioctl(channel, SIOCOUTQ, &unread) == 0 && unread > 0 && poll(&broker, 1, 1) == 0;) continue;
+  struct timespec pause = {.tv_nsec = 20000};
+  for (int unread; ioctl(channel, SIOCOUTQ, &unread) == 0 && unread > 0 && ppoll(&broker, 1, &pause, NULL) == 0;) continue;
 }
 
 void open_channel(int fd) {
