@@ -115,13 +115,17 @@ export async function hostedOutcomes(
 type Pending = Awaited<ReturnType<TenantWorld["fixture"]["service"]["list"]["requests"]>>["rows"][number];
 
 /** Approves the pending requests that fit, as soon as there is one; those that it was. */
-export async function approveAll({ fixture }: TenantWorld, fits: (request: Pending) => boolean) {
+export async function approveAll(
+  { fixture }: TenantWorld,
+  fits: (request: Pending) => boolean,
+  how: { readonly maxUses?: number } = {},
+) {
   for (;;) {
     const { rows } = await fixture.service.list.requests(adminCaller());
     const open = rows.filter((request) => request.status === "pending" && fits(request));
     for (const { id } of open) {
       const by = await fixture.shown(id);
-      await fixture.runtime.runAsHost(ADMIN, () => fixture.sdk.access.approvePermanently(by));
+      await fixture.runtime.runAsHost(ADMIN, () => fixture.sdk.access.approvePermanently({ ...by, ...how }));
     }
     if (open.length > 0) return open;
     await new Promise((resolve) => setImmediate(resolve));

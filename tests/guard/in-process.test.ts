@@ -1,4 +1,5 @@
 /** Several subjects in one guarded process: each call is decided for, recorded as and blocked as the one that makes it. */
+import { writeFileSync } from "node:fs";
 import { createServer as createHttp } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import type { AddressInfo, Server } from "node:net";
@@ -358,6 +359,47 @@ describe("a call of a subject that is run", () => {
       chain: "guarded,guarded.alpha",
       file: "alpha a",
       live: true,
+    });
+  });
+
+  it.each([
+    ["sdk.fs", `(await sdk.fs.readFile(at.of.beta + "/once")).toString()`, "beta/once"],
+    ["sdk.http", `await (await sdk.http.fetch(at.named + "/asked/once")).text()`, "asked/once"],
+  ])("spends an approval once by a call of %s", async (_, call, answer) => {
+    writeFileSync(join(world.folderOf("beta"), "once"), "beta/once");
+    const approving = approveAll(world, ({ resource }) => resource.target.endsWith(answer), { maxUses: 1 });
+    const found = await outcomes(
+      `calls: () => as("alpha", async (sdk) => {
+         const call = async () => ${call};
+         const blocked = await call().catch((error) => error);
+         await sdk.access.waitForDecision(blocked.requestId, { timeoutMs: 60_000 });
+         return [told(blocked), blocked instanceof ExternalAccessError, await call(), await attempt(call)];
+       })`,
+      `import { ExternalAccessError } from ${JSON.stringify(import.meta.resolve("@sallyport/contract").replace("/src/", "/dist/").replace(/ts$/, "js"))};
+       at.named = at.url.replace("127.0.0.1", "localhost");`,
+    );
+    await approving;
+    expect(found).toEqual({ calls: [BLOCKED, true, expect.stringContaining(answer), BLOCKED] });
+  });
+
+  it("makes and removes by the SDK what it may make and remove, though it may read nothing there", async () => {
+    const found = await outcomes(
+      `made: () => runtime.sdk.fs.writeFile(at.creates + "/sdk.txt", "x"),
+       folder: () => runtime.sdk.fs.mkdir(at.creates + "/sdk"),
+       read: () => runtime.sdk.fs.readFile(at.creates + "/sdk.txt"),
+       changed: () => runtime.sdk.fs.appendFile(at.creates + "/sdk.txt", "y"),
+       removed: () => runtime.sdk.fs.unlink(at.deletes + "/a.txt"),
+       downloaded: () => as("alpha", (sdk) => sdk.http.download(at.url + "/alpha/a", at.of.alpha + "/down.txt")),
+       got: () => as("alpha", (sdk) => sdk.fs.readFile(at.of.alpha + "/down.txt", "utf8"))`,
+    );
+    expect(found).toEqual({
+      made: "done",
+      folder: "done",
+      read: BLOCKED,
+      changed: BLOCKED,
+      removed: "done",
+      downloaded: "got /alpha/a".length,
+      got: "got /alpha/a",
     });
   });
 });

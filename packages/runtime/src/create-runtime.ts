@@ -131,6 +131,7 @@ function groundOf(
 ): SdkGround {
   return Object.freeze<SdkGround>({
     policy,
+    isGuarded: false,
     targets: targetPorts(ports),
     caller: () => entering.caller(),
     facts: () => contextFacts(keeper.current()),

@@ -16,7 +16,7 @@ export function callerOf({ chain, taskId, interactive, mode, sandboxProfile }: C
   return Object.freeze({ ...BLANK_CALLER, taskId, interactive, mode, sandboxProfile, frames });
 }
 
-export interface ChildParts extends Pick<SdkGround, "policy" | "targets" | "caller"> {
+export interface ChildParts extends Pick<SdkGround, "policy" | "isGuarded" | "targets" | "caller"> {
   /** Makes contexts to read facts from. */
   readonly keeper: Pick<ContextKeeper, "root">;
   readonly hasSession: boolean;
@@ -24,9 +24,11 @@ export interface ChildParts extends Pick<SdkGround, "policy" | "targets" | "call
   readonly enter: SdkGround["enterMadeUp"];
 }
 
-export function childGround({ policy, targets, caller, keeper, hasSession, enter }: ChildParts): SdkGround {
+export function childGround(parts: ChildParts): SdkGround {
+  const { policy, isGuarded, targets, caller, keeper, hasSession, enter } = parts;
   return Object.freeze<SdkGround>({
     policy,
+    isGuarded,
     targets,
     caller,
     facts: () => {

@@ -31,6 +31,7 @@ export async function guardedRuntime(
   const sdk = createSdk(
     childGround({
       policy,
+      isGuarded: true,
       targets,
       keeper: new ContextKeeper(),
       hasSession: told.hasSession,

@@ -39,6 +39,7 @@ export async function inheritedRuntime(options: ConnectRuntimeOptions): Promise<
   const sdk = createSdk(
     childGround({
       policy,
+      isGuarded: false,
       targets,
       caller,
       keeper,

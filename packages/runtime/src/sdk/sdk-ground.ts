@@ -40,6 +40,8 @@ export interface DecisionAim {
 
 export interface SdkGround {
   readonly policy: AccessAsking;
+  /** The guard of this process decides what Node does: the SDK leaves what it does to it. */
+  readonly isGuarded: boolean;
   readonly targets: TargetPorts;
   /** The caller of now; without frames where nobody acts. */
   caller(): CallerContext;

@@ -7,6 +7,7 @@ import { type SdkAccess, sdkAccess } from "./access.ts";
 import { type SdkActions, sdkActions } from "./actions.ts";
 import { DecisionBook } from "./decision-book.ts";
 import { type SdkFs, sdkFs } from "./fs/fs.ts";
+import { guardedFs } from "./fs/guarded-fs.ts";
 import { type SdkHttp, sdkHttp } from "./http/http.ts";
 import { type SdkPermission, sdkPermission } from "./permission.ts";
 import { type SdkSandbox, sdkSandbox } from "./sandbox.ts";
@@ -36,7 +37,7 @@ export function createSdk(ground: SdkGround): Sdk {
     permission: sdkPermission(ground, book),
     sandbox: sdkSandbox(ground),
     actions: sdkActions(ground, () => sdk),
-    fs: sdkFs(ground),
+    fs: ground.isGuarded ? guardedFs() : sdkFs(ground),
     http: sdkHttp(ground),
     run: (subject, fn) => ground.enterMadeUp(subjectOf(subject), fn),
   });

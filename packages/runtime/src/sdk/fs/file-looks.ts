@@ -5,13 +5,8 @@
 import { constants } from "node:fs";
 import * as files from "node:fs/promises";
 import type { SdkGround } from "../sdk-ground.ts";
+import { type FileChange, changesOf } from "./file-changes.ts";
 import { type PathInput, type Place, placeOf, requireParts } from "./parts.ts";
-
-export interface FileChange {
-  readonly kind: "change" | "rename";
-  /** `null` where the system does not say. */
-  readonly name: string | null;
-}
 
 export interface SdkFileLooks {
   exists(path: PathInput): Promise<boolean>;
@@ -44,12 +39,5 @@ export function sdkFileLooks(ground: SdkGround): SdkFileLooks {
 }
 
 async function* changes(place: Promise<Place>, signal: AbortSignal | undefined) {
-  const { path } = await place;
-  const watching = files.watch(path, signal === undefined ? {} : { signal });
-  try {
-    for await (const { eventType, filename } of watching)
-      yield Object.freeze<FileChange>({ kind: eventType, name: filename });
-  } catch (error) {
-    if ((error as Error).name !== "AbortError") throw error;
-  }
+  yield* changesOf((await place).path, signal);
 }

@@ -16,9 +16,13 @@ export interface Opening {
   readonly bits: number;
 }
 
-export function openingOf(flag: OpenFlag, place: Place): Opening {
-  if (!OPEN_FLAGS.includes(flag))
-    throw new TypeError(`\`${flag}\` is no flag: use one of ${OPEN_FLAGS.join(", ")}`);
+export function requireFlag(flag: OpenFlag): OpenFlag {
+  if (OPEN_FLAGS.includes(flag)) return flag;
+  throw new TypeError(`\`${flag}\` is no flag: use one of ${OPEN_FLAGS.join(", ")}`);
+}
+
+export function openingOf(given: OpenFlag, place: Place): Opening {
+  const flag = requireFlag(given);
   const reads: Part = { operation: "read", place };
   if (flag === "r") return { parts: [reads], bits: O_RDONLY | O_NOFOLLOW };
   if (flag === "r+") return { parts: [reads, { operation: "modify", place }], bits: O_RDWR | O_NOFOLLOW };

@@ -40,7 +40,8 @@ export async function placeOf(ground: SdkGround, input: PathInput, ending: Endin
   const requested = textOf(input);
   if (!("code" in what.access)) {
     const path: string = what.access.target.text;
-    return { path, requested, exists: isThere(path) };
+    // WHY: where a guard decides, a look is a read of its own, and the guard sees for itself what is there.
+    return { path, requested, exists: ground.isGuarded || isThere(path) };
   }
   const form = { type: "filesystem", operation, target: requested };
   throw new ExternalAccessError(await askEnforced(ground, what, { requested: form }));

@@ -1,6 +1,7 @@
 /**
- * One request to one address, on a connection that was kept or a new one. The name stays what the server and its
- * certificate are asked for; where the connection goes is the address alone. No proxy of the environment, no redirect.
+ * One request to one address, or to a name that the guard looks up, on a connection that was kept or a new one. The name
+ * stays what the server and its certificate are asked for; where the connection goes is the address alone. No proxy of the
+ * environment, no redirect.
  */
 import * as http from "node:http";
 import * as https from "node:https";
@@ -13,6 +14,8 @@ export interface Dialled {
   readonly pool: ConnectionPool;
   readonly url: URL;
   readonly address: string;
+  /** The guard of this process looks names up, and checks every address that is dialled. */
+  readonly isGuarded: boolean;
   readonly call: HttpCall;
   readonly signal: AbortSignal | undefined;
 }
@@ -32,14 +35,14 @@ export async function dial(dialled: Dialled): Promise<http.IncomingMessage> {
   }
 }
 
-function requestTo({ pool, url, address, call, signal }: Dialled): http.ClientRequest {
+function requestTo({ pool, url, address, isGuarded, call, signal }: Dialled): http.ClientRequest {
   const ip = address.replace(/^\[|\]$/g, "");
-  if (isIP(ip) === 0) throw new TypeError("only an address can be dialled");
+  if (isIP(ip) === 0 && !isGuarded) throw new TypeError("only an address can be dialled");
   const name = url.hostname.replace(/^\[|\]$/g, "");
   const isSecure = url.protocol === "https:";
   const { request } = isSecure ? https : http;
   return request({
-    // INVARIANT: nothing is resolved between the check and the connection: the address is all that is dialled.
+    // INVARIANT: the SDK resolves nothing between its check and the connection: the address is all that it dials.
     host: ip,
     port: url.port === "" ? undefined : Number(url.port),
     path: `${url.pathname}${url.search}`,

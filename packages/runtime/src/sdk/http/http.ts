@@ -10,6 +10,7 @@ import { ExternalAccessError } from "@sallyport/contract";
 import { ownField } from "../../registry/host-input.ts";
 import { throwBlocked } from "../access-result.ts";
 import { type PathInput, type Place, createOrModify, placeOf, requireParts } from "../fs/parts.ts";
+import { guardedCall } from "../guarded-call.ts";
 import type { SdkGround } from "../sdk-ground.ts";
 import { checkedHop } from "./checked-hop.ts";
 import { type ConnectionPool, connectionPool } from "./connection-pool.ts";
@@ -113,11 +114,13 @@ async function oneHop(
   signal: AbortSignal | undefined,
 ) {
   const { url, addresses, allow } = await checkedHop(ground, target, operationOf(call));
+  const { isGuarded } = ground;
   let missed: unknown;
   for (const address of addresses) {
     await allow(address);
     try {
-      return { url, message: await dial({ pool, url, address, call, signal }) };
+      const dialled = { pool, url, address, isGuarded, call, signal };
+      return { url, message: await guardedCall(() => dial(dialled)) };
     } catch (error) {
       if (!wasNotReached(error)) throw error;
       missed = error;
@@ -153,15 +156,17 @@ async function download(
   const signal = ownField(options, "signal");
   const place = await placeOf(ground, toPath, "follow");
   const call = httpCall({ headers });
-  const parts = [requireParts(ground, [createOrModify(place)]), checkedHop(ground, url, "receive")];
-  throwBlocked((await Promise.allSettled(parts)).flatMap(blockedIn));
+  if (!ground.isGuarded) {
+    const parts = [requireParts(ground, [createOrModify(place)]), checkedHop(ground, url, "receive")];
+    throwBlocked((await Promise.allSettled(parts)).flatMap(blockedIn));
+  }
   const { message } = await followed(calling, url, call, { redirect: "follow", signal });
   const status = message.statusCode ?? 0;
   if (status < 200 || status > 299) {
     message.destroy();
     throw new Error(`the server answered with ${status}: nothing was written`);
   }
-  return written(message, place, ownField(options, "onProgress"));
+  return guardedCall(() => written(message, place, ownField(options, "onProgress")));
 }
 
 /** Beside its place first; into it in one step when all of it has come. */
@@ -188,7 +193,7 @@ async function written(
     }
     if (totalBytes !== null && receivedBytes !== totalBytes)
       throw new Error(`the server sent ${receivedBytes} of ${totalBytes} bytes: nothing was written`);
-    // INVARIANT: what was checked as new replaces nothing.
+    // INVARIANT: what was checked as new replaces nothing. A guard decides what is replaced when it is.
     if (place.exists) await files.rename(partial, place.path);
     else await files.link(partial, place.path);
     return receivedBytes;
