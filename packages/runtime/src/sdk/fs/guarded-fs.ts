@@ -18,9 +18,10 @@ function at(path: PathInput): PathLike {
   return path instanceof Uint8Array ? Buffer.from(path) : path;
 }
 
+const readFile = (path: PathInput, encoding?: BufferEncoding) =>
+  guardedCall(() => files.readFile(at(path), encoding));
+
 export function guardedFs(): SdkFs {
-  const readFile = (path: PathInput, encoding?: BufferEncoding) =>
-    guardedCall(() => files.readFile(at(path), encoding));
   return Object.freeze<SdkFs>({
     ...guardedLooks(),
     ...guardedMetadata(),
