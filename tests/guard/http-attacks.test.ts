@@ -1,10 +1,10 @@
 /** Ways to send a request that nobody decided on, each named after the attack. The server tells what reached it. */
-import { once } from "node:events";
 import { type IncomingMessage, type Server, createServer } from "node:http";
-import { type AddressInfo, type Server as RawServer, createServer as createRaw } from "node:net";
+import { type Server as RawServer, createServer as createRaw } from "node:net";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -17,12 +17,6 @@ let seen: string[] = [];
 let rawSeen = "";
 
 const told = ({ method, url }: IncomingMessage): void => void seen.push(`${method} ${url}`);
-const listening = async (one: Server | RawServer): Promise<number> => {
-  one.listen(0, "127.0.0.1");
-  await once(one, "listening");
-  return (one.address() as AddressInfo).port;
-};
-
 worldOfFile(async (preload) => {
   server = createServer((request, response) => {
     told(request);

@@ -1,10 +1,9 @@
 /** HTTP of a guarded process: each request is decided by what stands on the wire, whichever client wrote it. */
-import { once } from "node:events";
 import { type IncomingMessage, type Server, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -29,9 +28,7 @@ worldOfFile(async (preload) => {
     socket.end("HTTP/1.1 400 Bad Request\r\n\r\n");
   });
   server.on("clientError", (_error, socket) => socket.destroy());
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  ({ port } = server.address() as AddressInfo);
+  port = await listening(server);
   world = await openWorld(preload, () => [
     entry("network", "receive", `http://localhost:${port}/open/`),
     entry("network", "send", `http://localhost:${port}/post/`),

@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { obtainPackage } from "../../tools/cached-package.mjs";
 import { obtainNode } from "../../tools/nodes.mjs";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 const PACKAGES = {
@@ -33,11 +33,6 @@ let folders: Readonly<Record<Name, string>>;
 /** What reached the server, and the messages on its websockets. */
 const seen: string[] = [];
 
-const listening = async (one: Server): Promise<number> => {
-  one.listen(0, "127.0.0.1");
-  await once(one, "listening");
-  return (one.address() as AddressInfo).port;
-};
 const accept = (key: string): string =>
   createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 

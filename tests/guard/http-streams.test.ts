@@ -1,11 +1,11 @@
 /** HTTP/2 and TLS of a guarded process: every stream is decided, on whichever connection it is asked for. */
-import { once } from "node:events";
 import { createServer as createHttp2, createSecureServer, type Http2Server } from "node:http2";
 import { createServer as createHttps } from "node:https";
-import type { AddressInfo, Server } from "node:net";
+import type { Server } from "node:net";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -32,11 +32,6 @@ const shared = {
   pskCallback: () => Buffer.from(KEY, "hex"),
 } as const;
 
-const listening = async (server: Server): Promise<number> => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
-};
 const serve = (server: Http2Server): Http2Server =>
   server
     .on("sessionError", () => undefined)

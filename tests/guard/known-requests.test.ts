@@ -1,10 +1,9 @@
 /** Requests that a connection asks for again and again: read once, decided each time, and counted. */
-import { once } from "node:events";
 import { type Server, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -21,9 +20,7 @@ worldOfFile(async (preload) => {
     response.end("hello");
   });
   server.on("clientError", (_error, socket) => socket.destroy());
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  ({ port } = server.address() as AddressInfo);
+  port = await listening(server);
   world = await openWorld(preload, () => [
     entry("network", "receive", `http://localhost:${port}/open/`),
     entry("network", "send", `http://localhost:${port}/post/`),

@@ -2,13 +2,10 @@
  * Ordinary code cannot tell a guarded Node from a bare one where nothing is blocked: the same program runs in both, and
  * says the same. Each row was found by Node's own tests (docs/results).
  */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it } from "vitest";
+import { it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { expectLikeBare } from "./beside-bare.ts";
+import { type GuardedWorld, openWorld } from "./guarded-process.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -174,25 +171,7 @@ const tasks = {
   },
   "arguments that are numbers": () => require("node:child_process").spawnSync("/bin/echo", [1, true]).stdout.toString(),
 };
-const run = async () => {
-  const results = {};
-  for (const [name, work] of Object.entries(tasks)) results[name] = await work();
-  return results;
-};
-run().then((results) => process.stdout.write(JSON.stringify(results)));
 `;
 
-it("where nothing is blocked, says what bare Node says", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "sallyport-bare-"));
-  try {
-    writeFileSync(join(folder, "a.txt"), "all a");
-    writeFileSync(join(folder, "program.cjs"), PROGRAM);
-    const args = [join(folder, "program.cjs"), JSON.stringify({ all: folder })];
-    const bare: unknown = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
-    const guarded = await start(world, PROGRAM, { isOwn: true }).ended;
-    expect(guarded.stderr).toBe("");
-    expect(JSON.parse(guarded.stdout)).toEqual(bare);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+it("where nothing is blocked, says what bare Node says", () =>
+  expectLikeBare(world, PROGRAM, { isOwn: true }));

@@ -2,39 +2,26 @@
  * Where nothing is blocked, paths that cannot be, copies and folders for a while are what they are in bare Node; and what
  * is thrown to nobody is told in a few lines. Each row was found by Node's own tests (docs/results).
  */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import {
-  type GuardedWorld,
-  type Preload,
-  buildPreload,
-  openWorld,
-  outcomes,
-  start,
-} from "./guarded-process.ts";
+import { expectLikeBare } from "./beside-bare.ts";
+import { type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { worldOfFile } from "./world-of-file.ts";
 
 /** As in Linux, in bytes: of a longer path Node 20 dials what is left of it. */
 const SOCKET_PATH_MAX = 108;
 
-let preload: Preload;
 let world: GuardedWorld;
 const longPath = (places: string): string => join(places, "all", "x".repeat(SOCKET_PATH_MAX));
 
-beforeAll(async () => {
-  preload = await buildPreload();
+worldOfFile(async (preload) => {
   world = await openWorld(preload, (places) => [
     entry("network", "connect", "localhost"),
     entry("network", "connect", `unix:${longPath(places)}`),
   ]);
-});
-afterAll(async () => {
-  await world.close();
-  preload.remove();
+  return world;
 });
 
 const PROGRAM = `
@@ -132,28 +119,9 @@ const tasks = {
     try { net.connect({ port: 1, host: "127.0.0.1\\0.example" }).on("error", () => done("an error")); } catch (error) { done(told(error)); }
   }),
 };
-const run = async () => {
-  const results = {};
-  for (const [name, work] of Object.entries(tasks)) results[name] = await work();
-  return results;
-};
-run().then((results) => process.stdout.write(JSON.stringify(results)));
 `;
 
-it("where nothing is blocked, says of a path what bare Node says", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "sallyport-bare-"));
-  try {
-    writeFileSync(join(folder, "a.txt"), "all a");
-    writeFileSync(join(folder, "program.cjs"), PROGRAM);
-    const args = [join(folder, "program.cjs"), JSON.stringify({ all: folder })];
-    const bare: unknown = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
-    const guarded = await start(world, PROGRAM).ended;
-    expect(guarded.stderr).toBe("");
-    expect(JSON.parse(guarded.stdout)).toEqual(bare);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+it("where nothing is blocked, says of a path what bare Node says", () => expectLikeBare(world, PROGRAM));
 
 it("who may not read a file is not told that it is one", async () => {
   const found = await outcomes(

@@ -1,6 +1,5 @@
 /** npm itself, unchanged, as a guarded program: it installs from the registry that is declared, and from no other. */
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,6 +9,7 @@ import { afterAll, expect, it } from "vitest";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { obtainPackage } from "../../tools/cached-package.mjs";
 import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -64,9 +64,7 @@ async function openRegistry(): Promise<number> {
     else response.writeHead(404).end("{}");
   });
   servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return listening(server);
 }
 
 worldOfFile(async (preload) => {

@@ -1,17 +1,17 @@
 /** An approval for one use lets exactly one request through, by every client, on a new connection or on an open one. */
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { type IncomingMessage, createServer } from "node:http";
 import { createSecureServer } from "node:http2";
 import { createServer as createHttps } from "node:https";
-import type { AddressInfo, Server } from "node:net";
+import type { Server } from "node:net";
 import { join } from "node:path";
 import type { Host } from "@sallyport/contract";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { openAuthority } from "../../packages/sandbox/src/egress/certificate-authority.ts";
 import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 const authority = openAuthority(Date.now());
@@ -21,12 +21,6 @@ let ports: { readonly http: number; readonly https: number; readonly http2: numb
 let certificate: string;
 /** The paths that reached a server. */
 let seen: string[] = [];
-
-const listening = async (server: Server): Promise<number> => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
-};
 
 worldOfFile(async (preload) => {
   const { certificates: cert, key } = authority.certify("localhost" as Host);

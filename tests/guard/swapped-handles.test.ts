@@ -1,10 +1,10 @@
 /** A native handle belongs to the connection that it was dialled for: lent to another socket it carries nothing. */
-import { once } from "node:events";
 import { type Server, createServer } from "node:http";
-import { type AddressInfo, type Server as NetServer, createServer as createRaw } from "node:net";
+import { type Server as NetServer, createServer as createRaw } from "node:net";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -13,12 +13,6 @@ let servers: { readonly shop: Server; readonly bank: Server; readonly raw: NetSe
 let ports: { readonly shop: number; readonly bank: number; readonly raw: number };
 /** What reached the bank. */
 let seen: string[] = [];
-
-const listening = async (server: NetServer): Promise<number> => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
-};
 
 worldOfFile(async (preload) => {
   servers = {

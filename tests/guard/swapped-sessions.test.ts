@@ -1,10 +1,9 @@
 /** Attacks below HTTP/2 sessions. A native session belongs to the connection that it took over, and asks for the stream that was decided on, once. */
-import { once } from "node:events";
 import { type Http2Server, createServer } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, start } from "./guarded-process.ts";
+import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -28,9 +27,7 @@ const serve = async (name: "shop" | "bank", server: Http2Server): Promise<number
       stream.respond({ ":status": 200 });
       stream.end("ok");
     });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return listening(server);
 };
 
 worldOfFile(async (preload) => {
