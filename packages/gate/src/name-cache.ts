@@ -45,6 +45,11 @@ export class NameCache {
     });
   }
 
+  /** Whether any name resolved to an address, however long ago. */
+  isNamed(address: Host): boolean {
+    return this.#namesOf.get(address) !== undefined;
+  }
+
   /** The names that resolved to an address within the last minute, oldest answer first. */
   namesFor(address: Host, nowMs: number): readonly Host[] {
     const found: Host[] = [];

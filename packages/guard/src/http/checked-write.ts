@@ -10,7 +10,7 @@ import { refusedError } from "../blocked-call.ts";
 import { append, apply, bare, freeze, getOwnPropertyDescriptor, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type Connection, connectionOf, isRaw, makeRaw } from "../network/connection.ts";
-import { releasing } from "../network/native-handles.ts";
+import { writeReleased } from "../network/native-handles.ts";
 import { replaceExport } from "../replace-export.ts";
 import { isKnownRequest } from "./known-request.ts";
 import { type Piece, bytesLength, fromLatin1, joined, ownBytes, part, plainLength } from "./own-bytes.ts";
@@ -43,17 +43,13 @@ export function guardWrites(ground: Ground): void {
           return apply(original, this, [isMany, data, encoding, written]);
         if (!isMany && isKnownRequest(ground, connection, data, encoding)) {
           // WHY no look at whether Node takes it for open: a text is kept as it is, and comes here again.
-          releasing({ socket: this, owner: connection }, data, encoding, () =>
-            apply(original, this, [false, data, encoding, written]),
-          );
+          writeReleased(original, this, connection, data, encoding, written);
           return undefined;
         }
         const send = (bytes: Uint8Array): void => {
           // WHY: Node would keep bytes for later where the program can reach them; the guard knows that it is open.
           if (getOwnPropertyDescriptor(this, "connecting")?.value !== false) put(this, "connecting", false);
-          releasing({ socket: this, owner: connection }, bytes, "buffer", () =>
-            apply(original, this, [false, bytes, "buffer", written]),
-          );
+          writeReleased(original, this, connection, bytes, "buffer", written);
         };
         write(ground, connection, bare({ isMany, data, encoding, written, send, socket: this, original }));
         return undefined;
@@ -86,9 +82,7 @@ function write(ground: Ground, connection: Connection, writing: Writing): void {
     return;
   }
   if (!isMany && isPlainBody(connection, bare({ chunk: data, encoding }))) {
-    releasing({ socket, owner: connection }, data, encoding, () =>
-      apply(original, socket, [false, data, encoding, written]),
-    );
+    writeReleased(original, socket, connection, data, encoding, written);
     return;
   }
   let bytes: Uint8Array;

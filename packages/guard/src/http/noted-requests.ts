@@ -12,10 +12,14 @@ const NOTE_LIFE_MS = 60_000;
 export interface RequestNote {
   readonly host: Host;
   readonly port: number;
-  readonly operation: "receive" | "send";
+  readonly method: string;
   /** As it will stand in the request line. */
   readonly target: string;
+  /** What it carries; `unread`: its headers say so, where somebody wants to know. */
+  readonly body: "none" | "some" | "unread";
   readonly isWebsocket: boolean;
+  /** The client's own object, where it has shown it. */
+  readonly request: object | undefined;
   readonly sinceMs: number;
   /** Runs work in the asynchronous context of whoever asked for the request. */
   readonly within: Within;

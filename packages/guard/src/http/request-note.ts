@@ -11,7 +11,7 @@ import https from "node:https";
 import { types } from "node:util";
 import { type Host, parseHost } from "@sallyport/contract";
 import { capturedUrl } from "@sallyport/gate";
-import { apply, getOwnPropertyDescriptor, withArgument } from "../captured.ts";
+import { apply, bare, getOwnPropertyDescriptor, hasOwn } from "../captured.ts";
 import { portOf } from "../network/endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type Within, withinNow } from "../within-context.ts";
@@ -88,9 +88,15 @@ export function installNotes(): void {
     http.Agent.prototype,
     "addRequest",
     (original) =>
-      function addRequest(this: unknown, ...args: unknown[]) {
-        quietlyNoted(() => noteAgentRequest(args[0] as NotedRequest, args[1] as NotedOptions));
-        return apply(original, this, args);
+      function addRequest(
+        this: unknown,
+        request: unknown,
+        options: unknown,
+        port: unknown,
+        localAddress: unknown,
+      ) {
+        noteAgentRequest(request as NotedRequest, options as NotedOptions);
+        return apply(original, this, [request, options, port, localAddress]);
       },
   );
   for (const exports of [http, https])
@@ -99,8 +105,8 @@ export function installNotes(): void {
         exports,
         name,
         (original) =>
-          function request(...args: unknown[]) {
-            return apply(original, exports, noteOwnConnections(args));
+          function request(url: unknown, options: unknown, answered: unknown) {
+            return original(noteOwnConnection(url, url), noteOwnConnection(options, url), answered);
           },
       );
   diagnostics.subscribe("undici:request:create", (message) => {
@@ -128,32 +134,56 @@ interface NotedOptions {
   readonly socketPath?: unknown;
 }
 
-function noteAgentRequest(request: NotedRequest, { host, port, socketPath }: NotedOptions): void {
-  if (socketPath !== undefined && socketPath !== null) return;
-  const has = (name: string): boolean => {
-    const value: unknown = apply(getHeader, request, [name]);
-    return value !== undefined && value !== "0" && value !== 0;
-  };
-  const hasBody = has("content-length") || has("transfer-encoding");
-  const isWebsocket = apply(getHeader, request, ["upgrade"]) === "websocket";
-  const { method, path } = request;
-  keepNote(host, port, method, path, hasBody, isWebsocket, request);
+/** WHY its headers are not read: most requests leave by a connection that is there, and nobody asks. */
+function noteAgentRequest(request: NotedRequest, options: NotedOptions): void {
+  try {
+    const { host, port, socketPath } = options;
+    if (socketPath !== undefined && socketPath !== null) return;
+    const { method, path } = request;
+    keepNote(host, port, method, path, "unread", false, request);
+  } catch {
+    // As in `quietlyNoted`, without a closure for every request.
+  }
+}
+
+/** What the request of a note is. */
+export interface Asked {
+  readonly operation: "receive" | "send";
+  readonly isWebsocket: boolean;
+}
+
+/** `undefined`: it cannot be told. What is read here decides nothing, as all of a note. */
+export function askedBy({ method, body, isWebsocket, request }: RequestNote): Asked | undefined {
+  switch (body) {
+    case "none":
+    case "some":
+      return bare({ operation: operationOf(method, body === "some"), isWebsocket });
+    case "unread": {
+      let asked: Asked | undefined;
+      quietlyNoted(() => {
+        const hasBody = hasHeader(request, "content-length") || hasHeader(request, "transfer-encoding");
+        const isUpgrade = apply(getHeader, request, ["upgrade"]) === "websocket";
+        asked = bare({ operation: operationOf(method, hasBody), isWebsocket: isUpgrade });
+      });
+      return asked;
+    }
+  }
+}
+
+function hasHeader(request: object | undefined, name: string): boolean {
+  const value: unknown = apply(getHeader, request, [name]);
+  return value !== undefined && value !== "0" && value !== 0;
 }
 
 type Options = Readonly<Record<string, unknown>>;
 type Create = (options: Options, ...rest: unknown[]) => unknown;
 
 /** Clients that open a connection themselves do so without an agent; they are asked what for when they do. */
-function noteOwnConnections(args: unknown[]): unknown[] {
-  let own = args;
-  for (let index = 0; index < args.length; index++) {
-    const given = args[index];
-    if (typeof given !== "object" || given === null || isProxy(given)) continue;
-    const create: unknown = getOwnPropertyDescriptor(given, "createConnection")?.value;
-    if (typeof create !== "function") continue;
-    own = withArgument(own, index, withNotes(given as Options, create as Create, args[0]));
-  }
-  return own;
+function noteOwnConnection(given: unknown, first: unknown): unknown {
+  if (typeof given !== "object" || given === null) return given;
+  if (!hasOwn(given, "createConnection") || isProxy(given)) return given;
+  const create: unknown = getOwnPropertyDescriptor(given, "createConnection")?.value;
+  return typeof create === "function" ? withNotes(given as Options, create as Create, first) : given;
 }
 
 /** @param first of the arguments: the URL, where there is one. WHY: Node takes the path away before it connects. */
@@ -177,7 +207,8 @@ function noteOptions(options: Options, target: unknown): void {
   const { host, hostname, port, defaultPort, method, headers, socketPath } = options;
   if (socketPath !== undefined && socketPath !== null) return;
   const isWebsocket = (headers as Options | undefined)?.["Upgrade"] === "websocket";
-  keepNote(hostname ?? host ?? "localhost", port ?? defaultPort, method ?? "GET", target, false, isWebsocket);
+  const noted = hostname ?? host ?? "localhost";
+  keepNote(noted, port ?? defaultPort, method ?? "GET", target, "none", isWebsocket, undefined);
 }
 
 interface UndiciRequest {
@@ -198,8 +229,8 @@ function noteUndici(request: UndiciRequest): void {
     lastOriginPort = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port;
     lastOrigin = typeof origin === "string" ? origin : "";
   }
-  const hasBody = body !== null && body !== undefined;
-  keepNote(lastOriginHost, lastOriginPort, method, path, hasBody, upgrade === "websocket", request);
+  const carried = body !== null && body !== undefined ? "some" : "none";
+  keepNote(lastOriginHost, lastOriginPort, method, path, carried, upgrade === "websocket", request);
 }
 
 /** WHY kept: as with hosts. What stands here for an origin that is no text holds for one request. */
@@ -213,24 +244,24 @@ function keepNote(
   port: unknown,
   method: unknown,
   target: unknown,
-  hasBody: boolean,
+  body: RequestNote["body"],
   isWebsocket: boolean,
-  request?: object,
+  request: object | undefined,
 ): void {
   const parsed = typeof host === "string" ? hostIn(host) : undefined;
   const number = portOf(port);
   if (parsed === undefined || number === undefined) return;
   if (typeof method !== "string" || typeof target !== "string" || method === "CONNECT") return;
   const within = isExact ? withinNow() : asProcess;
-  const operation = operationOf(method, hasBody);
-  const sinceMs = now();
   const note = {
     host: parsed,
     port: number,
-    operation,
+    method,
     target,
+    body,
     isWebsocket,
-    sinceMs,
+    request,
+    sinceMs: now(),
     within,
     next: undefined,
   };

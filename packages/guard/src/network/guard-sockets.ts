@@ -18,7 +18,7 @@ import {
 } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import type { RequestNote } from "../http/noted-requests.ts";
-import { takeNote } from "../http/request-note.ts";
+import { type Asked, askedBy, takeNote } from "../http/request-note.ts";
 import { originUrl, requestPart } from "../http/request-part.ts";
 import { replaceExport } from "../replace-export.ts";
 import {
@@ -139,12 +139,16 @@ function open(ground: Ground, opening: Opening): void {
     return;
   }
   const note = takeNote((one) => one.host === endpoint.host && one.port === endpoint.port);
-  const url = note === undefined ? undefined : originUrl(connection, note);
-  if (note === undefined || url === undefined) {
+  const asked = note === undefined ? undefined : askedBy(note);
+  const url =
+    note === undefined || asked === undefined
+      ? undefined
+      : originUrl(connection, bare({ target: note.target, isWebsocket: asked.isWebsocket }));
+  if (note === undefined || asked === undefined || url === undefined) {
     connection.passage = "deciding";
     const part = (address: Host | undefined) => endpointPart(endpoint, address);
     decide(ground, opening, connection, bare({ endpoint, family, part }));
-  } else openForRequest(ground, opening, connection, note, url);
+  } else openForRequest(ground, opening, connection, note, asked, url);
 }
 
 /** WHY: HTTP/2 needs the native handle at once, so the socket connects and waits for its addresses. */
@@ -198,9 +202,10 @@ function openForRequest(
   opening: Opening,
   connection: Connection,
   note: RequestNote,
+  { operation }: Asked,
   url: string,
 ): void {
-  const { operation, within } = note;
+  const { within } = note;
   const { endpoint, family } = opening;
   const { host } = connection;
   const part = (address: Host | undefined) => requestPart(operation, url, bare({ host, address }));

@@ -46,8 +46,10 @@ const standings = new WeakMap<object, Standing>();
 /** INVARIANT: a handle keeps the connection that it was made for, whichever socket the program puts it on. */
 const owners = new WeakMap<object, object>();
 const guarded = new SafeWeakSet();
-/** What the guard is about to write. */
-let released: { readonly handle: unknown; readonly data: unknown; readonly method: string } | undefined;
+/** What the guard is about to write, and by which method; no handle: nothing. */
+let releasedHandle: unknown;
+let releasedData: unknown;
+let releasedMethod = "";
 let isBinding = false;
 
 function standingOf(handle: object): Standing | undefined {
@@ -93,24 +95,32 @@ function connectionWith(handle: object): object | undefined {
   return undefined;
 }
 
+/** Node's own `_writeGeneric`. */
+type NativeWrite = (isMany: boolean, data: unknown, encoding: unknown, written: unknown) => unknown;
+
 /**
- * Runs the guard's own write: lets these data leave once, by the method that Node takes for them.
+ * The guard's own write: lets these data leave once, by the method that Node takes for them.
  * INVARIANT: methods of the socket that the program may have replaced run meanwhile, and gain nothing by it.
  */
-export function releasing(
-  { socket, owner }: { readonly socket: object; readonly owner: object },
+export function writeReleased(
+  original: NativeWrite,
+  socket: object,
+  owner: object,
   data: unknown,
   encoding: unknown,
-  work: () => unknown,
+  written: unknown,
 ): void {
   const { _handle: handle } = socket as { readonly _handle?: unknown };
-  const method =
+  // WHY three values and neither an object nor a closure: this runs for every request.
+  releasedHandle = ownerOf(handle) === owner ? handle : undefined;
+  releasedData = data;
+  releasedMethod =
     typeof data !== "string" ? "writeBuffer" : isLatin1(encoding) ? "writeLatin1String" : "writeUtf8String";
-  released = ownerOf(handle) === owner ? { handle, data, method } : undefined;
   try {
-    work();
+    apply(original, socket, [false, data, encoding, written]);
   } finally {
-    released = undefined;
+    releasedHandle = undefined;
+    releasedData = undefined;
   }
 }
 
@@ -119,9 +129,8 @@ function isLatin1(encoding: unknown): boolean {
 }
 
 function takeReleased(handle: object, data: unknown, method: string): boolean {
-  const one = released;
-  if (one === undefined || one.handle !== handle || one.data !== data || one.method !== method) return false;
-  released = undefined;
+  if (releasedHandle !== handle || releasedData !== data || releasedMethod !== method) return false;
+  releasedHandle = undefined;
   return true;
 }
 
@@ -197,11 +206,11 @@ function guardWrite(holder: object, name: string): void {
     holder,
     name,
     (original) =>
-      function write(this: object, ...args: unknown[]) {
+      function write(this: object, request: unknown, data: unknown, more: unknown) {
         const standing = standingOf(this);
         const isFree = standing === undefined || standing === "free";
-        if (!isFree && !takeReleased(this, args[1], name)) throw refused();
-        return apply(original, this, args);
+        if (!isFree && !takeReleased(this, data, name)) throw refused();
+        return apply(original, this, [request, data, more]);
       },
   );
 }
