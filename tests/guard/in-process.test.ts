@@ -192,6 +192,40 @@ describe("two subjects in one process", () => {
       end: "done",
     });
   });
+
+  it("attack: a request that one has asked for again and again is made by another one, and ended by the first", async () => {
+    const found = await outcomes(
+      `alpha: () => as("alpha", async () => { let said; for (let time = 0; time < 5; time++) said = await ended(made("/alpha/known")); return said; }),
+       madeByBeta: () => handed("beta", "alpha"),
+       alphaAgain: () => as("alpha", () => ended(made("/alpha/known"))),
+       madeByAlpha: () => handed("alpha", "beta"),
+       end: () => agent.destroy()`,
+      `import { once } from "node:events";
+       const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+       const made = (path) => http.request(at.url + path, { agent });
+       const ended = (request) => new Promise((done, failed) => {
+         request.on("error", failed).on("response", (response) => response.setEncoding("utf8").on("data", done)).end();
+       });
+       /** It has the kept connection already when it is ended, so that its head is written there and then. */
+       const handed = async (maker, ender) => {
+         await new Promise((done) => setImmediate(done));
+         const request = await as(maker, async () => {
+           const one = made("/alpha/known");
+           await once(one, "socket");
+           return one;
+         });
+         if (!request.reusedSocket) return "a new connection";
+         return as(ender, () => ended(request));
+       };`,
+    );
+    expect(found).toEqual({
+      alpha: "got /alpha/known",
+      madeByBeta: expect.stringMatching(/ERR_ACCESS_DENIED approval_required/),
+      alphaAgain: "got /alpha/known",
+      madeByAlpha: "got /alpha/known",
+      end: "done",
+    });
+  });
 });
 
 describe("what one of them has opened", () => {

@@ -1,8 +1,8 @@
 /** Requests that a connection asks for again and again: read once, decided each time, and counted. */
 import { type Server, createServer } from "node:http";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
-import { type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
+import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
+import { GUARDED, type GuardedWorld, openWorld, outcomes, start } from "./guarded-process.ts";
 import { listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
@@ -45,6 +45,8 @@ const get = (path) => new Promise((done, failed) => {
   const one = http.get({ host: "localhost", port: ${port}, family: 4, path, agent }, (response) => response.resume().on("end", done).on("close", () => failed(new Error("cut off"))));
   one.on("error", failed).on("socket", (given) => (socket = given));
 });
+// WHY: on a slow machine the service may not be heard for a while, and then nothing was asked.
+const patient = async (call) => { for (;;) { const said = await attempt(call); if (!said.includes(" unavailable ")) return said; } };
 const head = (first, more = "") => first + "\\r\\nHost: localhost:${port}\\r\\n" + more + "\\r\\n";
 /** The connection of an allowed request, which is free now; nobody has used it for anything else. */
 const known = async () => {
@@ -103,6 +105,64 @@ it("a deny rule holds at the next request of a connection that has asked for it 
   const set = await world.fixture.service.setRule(adminCaller(), { effect: "deny", source: "host", ...rule });
   expect(set).toMatchObject({ ok: true });
   expect((await ended).stdout.trim()).toBe("denied_rule");
+});
+
+/** Approved ahead, for so many requests. How often it was used so far. */
+async function approveFor(maxUses: number, path: string): Promise<() => Promise<number | undefined>> {
+  const { runtime, sdk, service } = world.fixture;
+  const target = `http://localhost:${port}${path}`;
+  const given = await runtime.runAsHost(ADMIN, () =>
+    sdk.access.approvePermanently({
+      resourceType: "network",
+      operation: "receive",
+      target,
+      subjectType: GUARDED.type,
+      subjectName: GUARDED.name,
+      maxUses,
+    }),
+  );
+  expect(given).toMatchObject({ ok: true });
+  return async () => {
+    const { rows } = await service.list.approvals(adminCaller());
+    return rows.find(({ resource }) => resource.target === target)?.uses;
+  };
+}
+
+it("what is declared is not answered by an approval for a few requests, and uses none of it up", async () => {
+  const uses = await approveFor(2, "/open/both");
+  const found = await outcomes(
+    world,
+    `both: async () => { for (let time = 0; time < 10; time++) await get("/open/both"); agent.destroy(); }`,
+    { before: BEFORE(), waitMs: 0 },
+  );
+  expect(found).toEqual({ both: "done" });
+  expect(seen).toHaveLength(10);
+  expect(await uses()).toBe(0);
+  const events = await world.fixture.events();
+  const about = events.filter(
+    ({ type, text }) => type === "permission.evaluated" && text.includes(`:${port}/open/both"`),
+  );
+  expect(about.length).toBeGreaterThan(0);
+  for (const { text } of about) expect(text).toContain('"allowed_sandbox"');
+});
+
+it("an approval for a few requests beside declared ones of the same connection ends with the last of them", async () => {
+  const uses = await approveFor(3, "/closed/few");
+  const found = await outcomes(
+    world,
+    `few: async () => {
+       const said = [];
+       await get("/open/first");
+       for (let time = 0; time < 5; time++) said.push(await patient(() => get("/closed/few")));
+       agent.destroy();
+       return said;
+     }`,
+    { before: BEFORE(), waitMs: 0 },
+  );
+  const blocked = expect.stringMatching(/ERR_ACCESS_DENIED approval_timeout/);
+  expect(found["few"]).toEqual(["done", "done", "done", blocked, blocked]);
+  expect(seen).toEqual(["GET /open/first", "GET /closed/few", "GET /closed/few", "GET /closed/few"]);
+  expect(await uses()).toBe(3);
 });
 
 it("attack: a connection whose last request was allowed carries another one", async () => {

@@ -7,6 +7,7 @@ import type { Within } from "../within-context.ts";
 
 const NOTES_MAX = 512;
 const NOTE_LIFE_MS = 60_000;
+const { now } = Date;
 
 /** WHY neither bare nor frozen: one is made for every request, only the guard has it, and nothing of it is ever absent. */
 export interface RequestNote {
@@ -20,7 +21,8 @@ export interface RequestNote {
   readonly isWebsocket: boolean;
   /** The client's own object, where it has shown it. */
   readonly request: object | undefined;
-  readonly sinceMs: number;
+  /** Since when it is known that it waits; none until another note is added behind it. */
+  sinceMs: number | undefined;
   /** Runs work in the asynchronous context of whoever asked for the request. */
   readonly within: Within;
   next: RequestNote | undefined;
@@ -31,7 +33,8 @@ let newest: RequestNote | undefined;
 let count = 0;
 
 export function addNote(note: RequestNote): void {
-  dropOld(note.sinceMs);
+  // WHY only then: a request that leaves before the next one is asked for needs no clock.
+  if (oldest !== undefined) dropOld(now());
   if (newest === undefined) oldest = note;
   else newest.next = note;
   newest = note;
@@ -40,8 +43,9 @@ export function addNote(note: RequestNote): void {
 
 /** WHY: a request that was given up leaves its note behind. */
 function dropOld(nowMs: number): void {
+  if (newest !== undefined) newest.sinceMs ??= nowMs;
   while (oldest !== undefined) {
-    const ageMs = nowMs - oldest.sinceMs;
+    const ageMs = nowMs - (oldest.sinceMs ?? nowMs);
     if (count < NOTES_MAX && ageMs >= 0 && ageMs < NOTE_LIFE_MS) return;
     remove(oldest, undefined);
   }

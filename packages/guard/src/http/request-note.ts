@@ -21,7 +21,6 @@ import { operationOf, pathOf } from "./request-part.ts";
 // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
 const { getHeader } = http.OutgoingMessage.prototype;
 const { isProxy } = types;
-const { now } = Date;
 
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
@@ -261,7 +260,7 @@ function keepNote(
     body,
     isWebsocket,
     request,
-    sinceMs: now(),
+    sinceMs: undefined,
     within,
     next: undefined,
   };
