@@ -12,13 +12,14 @@ export {
   type GateHatch,
   type SubjectName,
 } from "./client/gate-hatch.ts";
-export type { HostedTerms } from "./client/gate-link.ts";
+export type { HostedTerms } from "./client/gate-terms.ts";
 export { type ConnectOptions, connectGate } from "./client/connect-gate.ts";
 export { type StartedWorker, startGateWorker } from "./client/start-gate-worker.ts";
 export type { KnownQuestion } from "./client/known-question.ts";
 export { monotonicMs } from "./client/monotonic.ts";
 export { type LaterOptions, SyncGateClient, type SyncOptions } from "./client/sync-gate-client.ts";
-export type { Branch, SyncGateOptions } from "./client/worker-transport.ts";
+export type { Branch } from "./client/worker-message.ts";
+export type { SyncGateOptions } from "./client/worker-transport.ts";
 export {
   LOOKUPS_MAX,
   NAME_LIFE_MS,

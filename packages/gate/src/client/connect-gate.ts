@@ -7,8 +7,9 @@ import { type GateTimers, systemTimers } from "../protocol/gate-channel.ts";
 import type { GateFault } from "../protocol/gate-fault.ts";
 import { AllowlistHits } from "./allowlist-hits.ts";
 import { GateClient, type GateTransport } from "./gate-client.ts";
-import { GateLink, type GateTerms } from "./gate-link.ts";
+import { GateLink } from "./gate-link.ts";
 import { GateMirror } from "./gate-mirror.ts";
+import type { GateTerms } from "./gate-terms.ts";
 import { mirrorFacts } from "./mirror-facts.ts";
 import { monotonicMs } from "./monotonic.ts";
 

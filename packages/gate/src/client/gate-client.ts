@@ -14,7 +14,8 @@ import {
 import type { CallerFacts } from "@sallyport/contract/remote";
 import { ASK, type PlainVerdict, unpackVerdict } from "@sallyport/policy/realm";
 import type { AskWords, ChildEvent } from "../protocol/message.ts";
-import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
+import type { LinkAsk, LinkInquiry } from "./gate-link.ts";
+import type { GateTerms } from "./gate-terms.ts";
 import type { GateMirror } from "./gate-mirror.ts";
 import { extrasText, isDestructive, memoryAnswer } from "./memory-answer.ts";
 import { monotonicMs } from "./monotonic.ts";

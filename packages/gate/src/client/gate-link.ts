@@ -21,23 +21,7 @@ import {
   type ServiceMessage,
   serviceMessages,
 } from "../protocol/message.ts";
-
-export interface HostedTerms {
-  readonly subject: { readonly type: string; readonly name: string };
-  readonly imports: readonly string[];
-}
-
-export interface GateTerms {
-  readonly nonce: string;
-  readonly leaseMs: number;
-  readonly memory: "allowlist" | "nothing";
-  /** Sensitive imports that this child may use. */
-  readonly imports: readonly string[];
-  /** Subjects that the program of this child may run beside each other, with their sensitive imports. */
-  readonly hosted: readonly HostedTerms[];
-  /** The host wants to know where questions come from. */
-  readonly evidence: boolean;
-}
+import { type GateTerms, type LinkStart, type ServiceHello, agreedTerms } from "./gate-terms.ts";
 
 /** What the child does with what it hears. */
 export interface LinkSink {
@@ -54,6 +38,8 @@ export interface LinkOptions {
   readonly sink: LinkSink;
   readonly timers: GateTimers;
   readonly monotonicMs: () => number;
+  /** Where somebody else has begun; from hello on unless said. */
+  readonly start?: LinkStart | undefined;
 }
 
 /** JSON text of a check or of what was inquired, or empty where there is none. */
@@ -94,18 +80,29 @@ export class GateLink {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    const { socket, timers } = options;
+    const { socket, timers, start } = options;
     this.#channel = new GateChannel({
       socket,
       timers,
-      reader: serviceMessages(),
+      reader: serviceMessages(start?.read),
+      written: start?.written,
       inboundBytesMax: FRAME_BYTES_MAX.service,
       outboundBytesMax: FRAME_BYTES_MAX.child,
       unreadBytesMax: OUTBOUND_BYTES_MAX,
       onMessage: (message) => this.#hear(message),
       onClosed: (fault) => this.#closed(fault),
     });
-    this.#channel.send({ kind: "hello", protocol: PROTOCOL_VERSION });
+    if (start === undefined) this.#channel.send({ kind: "hello", protocol: PROTOCOL_VERSION });
+    else this.#takeOver(start);
+  }
+
+  #takeOver({ leaseMs, heartbeatMs, revision, lastBeat }: LinkStart): void {
+    this.#state = "open";
+    this.#leaseMs = leaseMs;
+    this.#revision = revision;
+    this.#lastBeat = lastBeat;
+    this.#beat();
+    this.#beatEvery(Math.max(1, heartbeatMs));
   }
 
   /** Empty where the connection is over, or ends before the answer. */
@@ -191,14 +188,13 @@ export class GateLink {
     }
   }
 
-  #agree(hello: Extract<ServiceMessage, { readonly kind: "hello" }>): void {
+  #agree(hello: ServiceHello): void {
     if (this.#state !== "greeting") throw new GateFault("out_of_state");
-    if (hello.protocol !== PROTOCOL_VERSION) throw new GateFault("wrong_version");
-    const { nonce, leaseMs, heartbeatMs, memory, imports = [], hosted = [], evidence = false } = hello;
+    const terms = agreedTerms(hello);
     this.#state = "loading";
-    this.#leaseMs = leaseMs;
-    this.#options.sink.agreed({ nonce, leaseMs, memory, imports, hosted, evidence });
-    this.#beatEvery(Math.max(1, heartbeatMs));
+    this.#leaseMs = hello.leaseMs;
+    this.#options.sink.agreed(terms);
+    this.#beatEvery(Math.max(1, hello.heartbeatMs));
   }
 
   /** WHY: one that is not known has ended here while this was on its way. */

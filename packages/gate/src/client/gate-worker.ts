@@ -11,6 +11,7 @@ import { portStream } from "../branch/port-stream.ts";
 import { systemTimers } from "../protocol/gate-channel.ts";
 import type { HostedNames } from "../protocol/message.ts";
 import { GateLink } from "./gate-link.ts";
+import type { LinkStart } from "./gate-terms.ts";
 import { mirrorFacts } from "./mirror-facts.ts";
 import { monotonicMs } from "./monotonic.ts";
 import { SharedState } from "./shared-state.ts";
@@ -28,30 +29,46 @@ const post = (message: FromWorker): void => {
   wake.postMessage(null);
 };
 
-const link = new GateLink({
-  socket:
-    typeof gate === "number" ? new Socket({ fd: gate, readable: true, writable: true }) : portStream(gate),
-  timers: systemTimers,
-  monotonicMs,
-  sink: {
-    agreed: (terms) => post({ kind: "agreed", terms }),
-    facts: (message) => {
-      post({ kind: "facts", facts: mirrorFacts(message) });
-      shared.facts += 1;
-      return true;
+const openLink = (start?: LinkStart): GateLink =>
+  new GateLink({
+    socket:
+      typeof gate === "number" ? new Socket({ fd: gate, readable: true, writable: true }) : portStream(gate),
+    timers: systemTimers,
+    monotonicMs,
+    start,
+    sink: {
+      agreed: (terms) => post({ kind: "agreed", terms }),
+      facts: (message) => {
+        post({ kind: "facts", facts: mirrorFacts(message) });
+        shared.facts += 1;
+        return true;
+      },
+      leased: (untilMs) => {
+        shared.leaseEndMs = untilMs;
+        if (isReady || untilMs === 0) return;
+        isReady = true;
+        shared.answer(READY_TICKET, encoder.encode("ready"));
+      },
+      closed: () => shared.answer(READY_TICKET, encoder.encode("")),
     },
-    leased: (untilMs) => {
-      shared.leaseEndMs = untilMs;
-      if (isReady || untilMs === 0) return;
-      isReady = true;
-      shared.answer(READY_TICKET, encoder.encode("ready"));
-    },
-    closed: () => shared.answer(READY_TICKET, encoder.encode("")),
-  },
-});
+  });
 
-port.on("message", (message: ToWorker) => {
+function serve(link: GateLink): void {
+  port.on("message", (message: ToWorker) => hear(link, message));
+}
+
+if (typeof gate === "number")
+  port.once("message", (message: ToWorker) => {
+    // WHY else: the other thread gave up before it had the facts, and this one never touched the gate.
+    if (message.kind === "taken_over") serve(openLink(message.start));
+  });
+else serve(openLink());
+
+function hear(link: GateLink, message: ToWorker): void {
   switch (message.kind) {
+    case "taken_over":
+      // WHY: it is the first message or none.
+      return;
     case "ask":
       void answer(message.ticket, link.ask(message.ask), message.isSync);
       return;
@@ -74,10 +91,10 @@ port.on("message", (message: ToWorker) => {
       link.imported(message.name, message.evidence);
       return;
     case "branch":
-      void openBranch(message.ticket, message.hosted);
+      void openBranch(link, message.ticket, message.hosted);
       return;
     case "branch_port":
-      openBranchPort(message.ticket, message.hosted);
+      openBranchPort(link, message.ticket, message.hosted);
       return;
     case "branched":
       pairs.get(message.ticket)?.release();
@@ -86,10 +103,10 @@ port.on("message", (message: ToWorker) => {
     case "close":
       link.close();
   }
-});
+}
 
 /** INVARIANT: posted before it is said, so that whoever waits finds it. */
-function openBranchPort(ticket: number, hosted: HostedNames): void {
+function openBranchPort(link: GateLink, ticket: number, hosted: HostedNames): void {
   const branch = link.branch(hosted);
   if (branch !== undefined) {
     const { port1, port2 } = new MessageChannel();
@@ -103,7 +120,7 @@ function openBranchPort(ticket: number, hosted: HostedNames): void {
 }
 
 /** Says two descriptors: the end for the program, and the one that this thread keeps. Empty: there is no gate for it. */
-async function openBranch(ticket: number, hosted: HostedNames): Promise<void> {
+async function openBranch(link: GateLink, ticket: number, hosted: HostedNames): Promise<void> {
   const branch = link.branch(hosted);
   const pair = branch === undefined ? undefined : await openBranchPair(branch).catch(() => undefined);
   if (pair === undefined) branch?.destroy();

@@ -3,6 +3,7 @@
  * first of all and do other things while the thread comes up and hears the first facts.
  */
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { sayHello } from "./say-hello.ts";
 import { SharedState } from "./shared-state.ts";
 import { READY_TICKET, type WorkerStart } from "./worker-message.ts";
 
@@ -20,9 +21,13 @@ export interface StartedWorker {
   readonly memory: SharedArrayBuffer;
   readonly port: MessagePort;
   readonly wake: MessagePort;
+  /** A descriptor where hello was said; whoever uses this hears the answer and hands the gate over. */
+  readonly greetedFd: number | undefined;
 }
 
 export function startGateWorker({ gate, worker, answers }: GateWorkerOptions): StartedWorker {
+  // WHY first: the service answers while the thread comes up.
+  if (typeof gate === "number") sayHello(gate);
   const shared = new SharedState();
   shared.expect(READY_TICKET);
   const { memory } = shared;
@@ -41,5 +46,11 @@ export function startGateWorker({ gate, worker, answers }: GateWorkerOptions): S
     stderr: true,
   });
   thread.unref();
-  return { worker: thread, memory, port, wake };
+  return {
+    worker: thread,
+    memory,
+    port,
+    wake,
+    greetedFd: typeof gate === "number" ? gate : undefined,
+  };
 }

@@ -9,12 +9,13 @@ import type { ExternalAccessCheck } from "@sallyport/contract";
 import { ASK, unpackVerdict } from "@sallyport/policy/realm";
 import type { AskWords, HostedNames } from "../protocol/message.ts";
 import { type CheckOptions, GateClient } from "./gate-client.ts";
-import type { GateTerms } from "./gate-link.ts";
 import type { GateMirror } from "./gate-mirror.ts";
+import type { GateTerms } from "./gate-terms.ts";
 import { KnownQuestion } from "./known-question.ts";
 import { isHarmless } from "./memory-answer.ts";
 import { monotonicMs } from "./monotonic.ts";
-import { BLOCKED_MS, type Branch, type SyncGateOptions, WorkerTransport } from "./worker-transport.ts";
+import type { Branch } from "./worker-message.ts";
+import { BLOCKED_MS, type SyncGateOptions, WorkerTransport } from "./worker-transport.ts";
 
 export type LaterOptions = Pick<CheckOptions, "registerRequest" | "waitMs">;
 

@@ -3,11 +3,15 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { ChildEvent, HostedNames } from "../protocol/message.ts";
-import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
+import type { LinkAsk, LinkInquiry } from "./gate-link.ts";
+import type { GateTerms, LinkStart } from "./gate-terms.ts";
 import type { MirrorFacts } from "./mirror-facts.ts";
 
 export interface WorkerStart {
-  /** The gate that this process inherited, or that this thread was given. */
+  /**
+   * The gate that this process inherited, where the other thread says hello and hears the facts, and says with `taken_over`
+   * how far it came; or the one that this thread was given.
+   */
   readonly gate: number | MessagePort;
   readonly memory: SharedArrayBuffer;
   readonly port: MessagePort;
@@ -18,6 +22,8 @@ export interface WorkerStart {
 }
 
 export type ToWorker =
+  /** The first one, where the gate is a descriptor. */
+  | { readonly kind: "taken_over"; readonly start: LinkStart }
   | { readonly kind: "ask"; readonly ticket: number; readonly isSync: boolean; readonly ask: LinkAsk }
   | { readonly kind: "inquire"; readonly ticket: number; readonly inquiry: LinkInquiry }
   | { readonly kind: "cancel"; readonly ticket: number }
@@ -39,5 +45,15 @@ export type FromWorker =
   | { readonly kind: "facts"; readonly facts: MirrorFacts }
   | { readonly kind: "answer"; readonly ticket: number; readonly text: string };
 
-/** The ticket under which the worker says that the first lease is there. */
+/** The gate of a program that is about to start. */
+export interface Branch {
+  /** The program inherits this descriptor. */
+  readonly fd: number;
+  /** The gate's worker keeps this one. */
+  readonly keptFd: number;
+  /** To be called once the program has started, or has not. */
+  readonly release: () => void;
+}
+
+/** The ticket under which the worker says that the first lease that it asked for is there. */
 export const READY_TICKET = 1;

@@ -10,12 +10,15 @@ import { GateFault } from "../protocol/gate-fault.ts";
 import type { AskWords, ChildEvent, HostedNames } from "../protocol/message.ts";
 import { AllowlistHits } from "./allowlist-hits.ts";
 import type { GateTransport, Sent } from "./gate-client.ts";
-import type { GateTerms, LinkAsk, LinkInquiry } from "./gate-link.ts";
+import { GateGreeting, type Greeted } from "./gate-greeting.ts";
+import type { LinkAsk, LinkInquiry } from "./gate-link.ts";
 import { GateMirror } from "./gate-mirror.ts";
+import type { GateTerms } from "./gate-terms.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { NOT_OPENED } from "./say-hello.ts";
 import { SharedState } from "./shared-state.ts";
 import { type StartedWorker, startGateWorker } from "./start-gate-worker.ts";
-import { type FromWorker, READY_TICKET, type ToWorker } from "./worker-message.ts";
+import { type Branch, type FromWorker, READY_TICKET, type ToWorker } from "./worker-message.ts";
 
 export interface SyncGateOptions {
   /** The inherited descriptor, whose number is no identity; or the worker, where it was started already. */
@@ -26,16 +29,6 @@ export interface SyncGateOptions {
   readonly worker?: URL | undefined;
   /** How long the first snapshot may take; 10 000 unless said. */
   readonly openMs?: number | undefined;
-}
-
-/** The gate of a program that is about to start. */
-export interface Branch {
-  /** The program inherits this descriptor. */
-  readonly fd: number;
-  /** The gate's worker keeps this one. */
-  readonly keptFd: number;
-  /** To be called once the program has started, or has not. */
-  readonly release: () => void;
 }
 
 /* WHY: methods as they were at import; foreign code can replace those of the prototypes. */
@@ -70,6 +63,9 @@ export class WorkerTransport implements GateTransport {
   #taken = 0;
   #hasReported = false;
   #branchPort: MessagePort | undefined;
+  #isUp = false;
+  /** The lease that this thread asked for itself; none where the worker asked for all of them. */
+  #greetedEndMs = -1;
 
   constructor(options: SyncGateOptions) {
     const { gate, worker = new URL("./gate-worker.js", import.meta.url) } = options;
@@ -82,13 +78,36 @@ export class WorkerTransport implements GateTransport {
     this.#worker.on("exit", () => this.#died());
     this.#wake.on("message", () => this.#woken());
     this.#wake.unref();
+    const { openMs = OPEN_MS } = options;
+    const { greetedFd } = started;
+    const greeting = greetedFd === undefined ? undefined : new GateGreeting(greetedFd, openMs);
+    greeting?.listen();
+    // WHY here: the service answers meanwhile, or the worker comes up.
     this.mirror = new GateMirror(options.openRealm());
-    const ready = this.#shared.await(READY_TICKET, options.openMs ?? OPEN_MS, monotonicMs);
+    const leased = greeting?.lease();
+    if (leased !== undefined) this.#handOver(leased);
+    if (leased === undefined || leased.untilMs === 0) this.#awaitUp(openMs);
     this.pull();
-    if (ready === undefined || ready.length === 0 || !this.mirror.isReady) {
+    if (this.#terms === undefined || this.#shared.leaseEndMs === 0 || !this.mirror.isReady) {
       this.close();
-      throw new GateFault("closed", "the gate could not be opened: see that the service runs");
+      throw new GateFault("closed", NOT_OPENED);
     }
+  }
+
+  /** INVARIANT: the facts are taken before the program runs; from here on the worker alone touches the descriptor. */
+  #handOver({ terms, facts, untilMs, link }: Greeted): void {
+    this.#terms = terms;
+    for (const one of facts) this.mirror.take(one);
+    this.#shared.leaseEndMs = untilMs;
+    this.#greetedEndMs = this.#shared.leaseEndMs;
+    this.#post({ kind: "taken_over", start: link });
+  }
+
+  /** WHY before a question: its time is not that of a thread that comes up. */
+  #awaitUp(timeoutMs: number = OPEN_MS): void {
+    if (this.#isUp) return;
+    this.#isUp = true;
+    this.#shared.await(READY_TICKET, timeoutMs, monotonicMs);
   }
 
   get terms(): GateTerms {
@@ -96,6 +115,10 @@ export class WorkerTransport implements GateTransport {
   }
 
   leaseEndMs(): number {
+    const endMs = this.#shared.leaseEndMs;
+    if (endMs !== this.#greetedEndMs || monotonicMs() < endMs) return endMs;
+    // WHY: the first lease is over, and the worker, which renews it, is not up yet.
+    this.#awaitUp();
     return this.#shared.leaseEndMs;
   }
 
@@ -143,6 +166,7 @@ export class WorkerTransport implements GateTransport {
 
   /** Empty where no answer came in time. */
   askSync(ask: LinkAsk, timeoutMs: number): string {
+    this.#awaitUp();
     const ticket = ++this.#ticket;
     this.#shared.expect(ticket);
     this.#post({ kind: "ask", ticket, isSync: true, ask });
@@ -177,6 +201,7 @@ export class WorkerTransport implements GateTransport {
   drain(): void {
     this.#hits.flush();
     if (!this.#hasReported) return;
+    this.#awaitUp();
     const ticket = ++this.#ticket;
     this.#shared.expect(ticket);
     this.#post({ kind: "drain", ticket });
@@ -184,6 +209,7 @@ export class WorkerTransport implements GateTransport {
   }
 
   openBranch(hosted: HostedNames): Branch | undefined {
+    this.#awaitUp();
     const ticket = ++this.#ticket;
     this.#shared.expect(ticket);
     this.#post({ kind: "branch", ticket, hosted });
@@ -198,6 +224,7 @@ export class WorkerTransport implements GateTransport {
 
   /** A gate for a thread that is about to start. */
   openBranchPort(hosted: HostedNames): MessagePort | undefined {
+    this.#awaitUp();
     const ticket = ++this.#ticket;
     this.#shared.expect(ticket);
     this.#post({ kind: "branch_port", ticket, hosted });

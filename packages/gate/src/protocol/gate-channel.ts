@@ -32,6 +32,8 @@ export interface ChannelOptions<In extends Message> {
   /** What may wait to be read by the other side. */
   readonly unreadBytesMax: number;
   readonly timers: GateTimers;
+  /** How many messages somebody else has sent before; none unless said. */
+  readonly written?: number | undefined;
   readonly onMessage: (message: In) => void;
   /** Once. `peer`: the other side has ended it and says nothing more. */
   readonly onClosed: (fault: GateFault, by: "self" | "peer") => void;
@@ -42,7 +44,7 @@ export interface ChannelOptions<In extends Message> {
 export class GateChannel<In extends Message, Out extends Message> {
   readonly #options: ChannelOptions<In>;
   readonly #decoder: FrameDecoder;
-  readonly #writer = new MessageWriter();
+  readonly #writer: MessageWriter;
   #frames: Generator<string, void, undefined> | null = null;
   #isPaused = false;
   #isClosed = false;
@@ -50,6 +52,7 @@ export class GateChannel<In extends Message, Out extends Message> {
 
   constructor(options: ChannelOptions<In>) {
     this.#options = options;
+    this.#writer = new MessageWriter(options.written);
     this.#decoder = new FrameDecoder(options.inboundBytesMax);
     const { socket } = options;
     socket.on("data", (chunk: Uint8Array) => {

@@ -171,10 +171,12 @@ export type FactsMessage = Extract<ServiceMessage, { readonly kind: "snapshot" |
 /** Reads the messages of one direction and holds their order: each has the number after the last one's. */
 class MessageReader<M> {
   readonly #readers: Readonly<Record<string, Read<object>>>;
-  #last = 0;
+  #last: number;
 
-  constructor(readers: Readonly<Record<string, Read<object>>>) {
+  /** @param last the number of the last message that somebody else has read */
+  constructor(readers: Readonly<Record<string, Read<object>>>, last: number) {
     this.#readers = readers;
+    this.#last = last;
   }
 
   read(frame: string): M {
@@ -189,13 +191,19 @@ class MessageReader<M> {
   }
 }
 
-export const childMessages = (): MessageReader<ChildMessage> => new MessageReader(CHILD_MESSAGES);
-export const serviceMessages = (): MessageReader<ServiceMessage> => new MessageReader(SERVICE_MESSAGES);
+export const childMessages = (): MessageReader<ChildMessage> => new MessageReader(CHILD_MESSAGES, 0);
+export const serviceMessages = (last = 0): MessageReader<ServiceMessage> =>
+  new MessageReader(SERVICE_MESSAGES, last);
 export type { MessageReader };
 
 /** Numbers the messages of one direction. */
 export class MessageWriter {
-  #last = 0;
+  #last: number;
+
+  /** @param last the number of the last message that somebody else has written */
+  constructor(last = 0) {
+    this.#last = last;
+  }
 
   write(message: ChildMessage | ServiceMessage): string {
     return JSON.stringify({ n: ++this.#last, ...(wireForm(message) as object) });
