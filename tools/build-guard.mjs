@@ -36,18 +36,22 @@ const ALIGNMENT = 8;
 export async function buildGuard({ output = OUTPUT } = {}) {
   // WHY small: what is shorter is read and compiled sooner, at every start.
   const realm = asAscii(await realmScript(undefined, { minify: true }));
-  const worker = asAscii(strict(await bundleFile(WORKER, {}, [answersApart])));
-  const answers = asAscii(`((exports) => {${strict(await bundleFile(ANSWERS))}\nreturn exports;})({})`);
-  const inner = await bundleFile(SECOND, { GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT) });
+  const compact = { removeWhitespace: true };
+  const worker = asAscii(strict(await bundleFile(WORKER, { ...compact, plugins: [answersApart] })));
+  const answersCode = await bundleFile(ANSWERS, compact);
+  const answers = asAscii(`((exports) => {${strict(answersCode)}\nreturn exports;})({})`);
+  const inner = await bundleFile(SECOND, { define: { GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT) } });
   const second = asAscii(strict(`((require, __filename, BEGUN) => {${inner}\n})`));
   const parts = [second, realm, worker, answers].map((text) => text.replaceAll("*/", COMMENT_END));
   const { data, ...compiled } = compile([second, GUARD_SCRIPT], [realm, REALM_SCRIPT]);
   const first = await bundleFile(FIRST, {
-    PART_LENGTHS: JSON.stringify(parts.map((part) => part.length)),
-    COMPILED: JSON.stringify(compiled),
-    GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT),
-    PARTS_END: JSON.stringify(PARTS_END),
-    COMMENT_END: JSON.stringify(COMMENT_END),
+    define: {
+      PART_LENGTHS: JSON.stringify(parts.map((part) => part.length)),
+      COMPILED: JSON.stringify(compiled),
+      GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT),
+      PARTS_END: JSON.stringify(PARTS_END),
+      COMMENT_END: JSON.stringify(COMMENT_END),
+    },
   });
   const script = `${asAscii(strict(first))}${PARTS_BEGIN}${parts.join("")}${PARTS_END}`;
   mkdirSync(dirname(output), { recursive: true });
@@ -74,7 +78,8 @@ const answersApart = {
     id === "\0answers"
       ? `import vm from "node:vm";
 import { workerData } from "node:worker_threads";
-export const { ANSWER_WIRES } = new vm.Script(workerData.answers, { filename: "sallyport:answers" }).runInThisContext();`
+const text = Buffer.from(workerData.answers).toString("latin1").replaceAll(${JSON.stringify(COMMENT_END)}, "*/");
+export const { ANSWER_WIRES } = new vm.Script(text, { filename: "sallyport:answers" }).runInThisContext();`
       : null,
 };
 
@@ -123,8 +128,16 @@ function asAscii(code) {
   return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** @param {string} entry @param {Record<string, string>} [define] @param {import("rolldown").Plugin[]} [plugins] */
-async function bundleFile(entry, define = {}, plugins = []) {
+/**
+ * @typedef {object} Bundling
+ * @property {Record<string, string>} [define]
+ * @property {import("rolldown").Plugin[]} [plugins]
+ * @property {boolean} [removeWhitespace] WHY not of the guard: Node shows the line that an error was thrown in, and one line
+ *   would be all of it
+ */
+
+/** @param {string} entry @param {Bundling} [how] */
+async function bundleFile(entry, { define = {}, plugins = [], removeWhitespace = false } = {}) {
   const { rolldown } = await import("rolldown");
   const build = await rolldown({
     input: entry,
@@ -139,11 +152,10 @@ async function bundleFile(entry, define = {}, plugins = []) {
     const { output } = await build.generate({
       format: "cjs",
       comments: false,
-      // WHY with its lines: Node shows the line that an error was thrown in, and one line would be all of the guard.
       minify: {
         mangle: { keepNames: { class: true, function: false } },
         compress: { keepNames: { class: true, function: false } },
-        codegen: { removeWhitespace: false },
+        codegen: { removeWhitespace },
       },
       codeSplitting: false,
     });

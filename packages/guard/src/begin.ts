@@ -52,7 +52,8 @@ interface Parts {
   readonly second: Part;
   readonly realm: Part;
   readonly worker: string;
-  readonly answers: string;
+  /** WHY no text: it is long, and read by the thread of the gate when something is first answered. */
+  readonly answers: Uint8Array<ArrayBuffer>;
 }
 
 type Second = (load: typeof require, filename: string, begun: Begun) => void;
@@ -80,12 +81,12 @@ function readParts(): Parts {
   const last = (length: number): string =>
     file.toString("latin1", (end -= length), end + length).replaceAll(COMMENT_END, "*/");
   const [second, realm, worker, answers] = PART_LENGTHS;
-  const answersText = last(answers);
+  const answersBytes = new Uint8Array(file.subarray((end -= answers), end + answers));
   const workerText = last(worker);
   const realmText = last(realm);
   const data = readCompiled();
   return {
-    answers: answersText,
+    answers: answersBytes,
     worker: workerText,
     realm: { script: realmText, cachedData: data?.subarray(...compiled.realm) },
     second: { script: last(second), cachedData: data?.subarray(...compiled.second) },

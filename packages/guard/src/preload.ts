@@ -6,6 +6,7 @@
  */
 import { randomInt } from "node:crypto";
 import Module from "node:module";
+import { fileURLToPath } from "node:url";
 import { SyncGateClient, openPrivateRealm, realPath } from "@sallyport/gate";
 import { type Actor, openActing } from "./acting.ts";
 import type { Begun } from "./begin.ts";
@@ -20,7 +21,7 @@ import { noteExactly } from "./http/request-note.ts";
 import { installLoading, isImport, warmLoader } from "./imports/load-code.ts";
 import { installImports, openImports } from "./imports/sensitive-import.ts";
 import { leftToKernel } from "./left-to-kernel.ts";
-import { installNetwork, warmStreams } from "./network/install-network.ts";
+import { installNetwork } from "./network/install-network.ts";
 import { ownSockets } from "./network/socket-owner.ts";
 import { openHatchway } from "./open-hatch.ts";
 import { guardProcesses } from "./process/guard-processes.ts";
@@ -38,7 +39,15 @@ const SEED_END = 2 ** 32;
 function warm(): void {
   warmLoader();
   warmFs();
-  warmStreams();
+  warmRegExps();
+}
+
+/**
+ * WHY: Node makes a realm for its own regular expressions when one of them is first used, such as by the streams of `fetch`,
+ * and with a function that is refused to the program later on. This is the shortest way to one of them.
+ */
+function warmRegExps(): void {
+  fileURLToPath("file:///C:/", { windows: true });
 }
 
 function openGround(): Ground {

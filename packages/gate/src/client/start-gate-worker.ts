@@ -12,8 +12,8 @@ export interface GateWorkerOptions {
   readonly gate: number | MessagePort;
   /** The compiled `gate-worker`: a file, or the text of CommonJS. */
   readonly worker: URL | string;
-  /** The text of how answers are read, where the worker does not hold it; see `answer-wires.ts`. */
-  readonly answers?: string;
+  /** The text of how answers are read, as bytes, where the worker does not hold it; see `answer-wires.ts`. They move there. */
+  readonly answers?: Uint8Array<ArrayBuffer>;
 }
 
 export interface StartedWorker {
@@ -37,7 +37,12 @@ export function startGateWorker({ gate, worker, answers }: GateWorkerOptions): S
   const thread = new Worker(worker, {
     eval: typeof worker === "string",
     workerData: start,
-    transferList: typeof gate === "number" ? [farPort, farWake] : [farPort, farWake, gate],
+    transferList: [
+      farPort,
+      farWake,
+      ...(typeof gate === "number" ? [] : [gate]),
+      ...(answers === undefined ? [] : [answers.buffer]),
+    ],
     // WHY: what is preloaded into the process is for foreign code, and the worker runs none.
     execArgv: [],
     env: {},

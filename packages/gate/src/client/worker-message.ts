@@ -17,8 +17,8 @@ export interface WorkerStart {
   readonly port: MessagePort;
   /** Says that something was posted to the other port, and nothing else. */
   readonly wake: MessagePort;
-  /** The text of how answers are read, where this thread does not hold it. */
-  readonly answers: string | undefined;
+  /** The text of how answers are read, as bytes, where this thread does not hold it. */
+  readonly answers: Uint8Array<ArrayBuffer> | undefined;
 }
 
 export type ToWorker =

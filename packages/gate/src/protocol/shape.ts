@@ -41,10 +41,15 @@ export function optional<T>(read: Read<T>): Read<T | undefined> {
 }
 
 export function record<F extends Fields>(fields: F): Read<RecordOf<F>> {
-  const names = Object.keys(fields).map((name) => ({ name, wireName: snakeCase(name) }));
-  const known = new Set(names.map(({ wireName }) => wireName));
+  // WHY when it is first read: most kinds of messages are not read while a process starts.
+  let names: readonly FieldName[] | undefined;
+  let known = new Set<string>();
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return refuse("object");
+    if (names === undefined) {
+      names = Object.keys(fields).map((name) => ({ name, wireName: snakeCase(name) }));
+      known = new Set(names.map(({ wireName }) => wireName));
+    }
     for (const key of Object.keys(value))
       if (!known.has(key)) refuse(`unknown field \`${key.slice(0, 40)}\``);
     const held = value as Readonly<Record<string, unknown>>;
@@ -57,6 +62,11 @@ export function record<F extends Fields>(fields: F): Read<RecordOf<F>> {
     }
     return Object.freeze(read) as RecordOf<F>;
   };
+}
+
+interface FieldName {
+  readonly name: string;
+  readonly wireName: string;
 }
 
 /** A value of these records as it travels. Only keys of plain objects are respelled; `anything` must be wire form. */

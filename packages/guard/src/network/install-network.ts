@@ -15,16 +15,6 @@ import { guardTls } from "./guard-tls.ts";
 import { installHandles } from "./native-handles.ts";
 import { refuseNetwork } from "./refuse-network.ts";
 
-/**
- * WHY: the streams of `fetch` make a realm for their error texts when one is first released, with a function that is
- * refused to the program later on.
- */
-export function warmStreams(): void {
-  const reader = new ReadableStream().getReader();
-  reader.closed.catch(() => undefined);
-  reader.releaseLock();
-}
-
 export function installNetwork(ground: Ground): void {
   installHandles(connectionOf);
   refuseNetwork();
