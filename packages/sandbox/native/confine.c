@@ -56,17 +56,15 @@ static int add_path_right(int ruleset, const struct path_right *right) {
   return result;
 }
 
-int apply_landlock(const struct launch *launch) {
+int make_ruleset(const struct launch *launch) {
   struct landlock_ruleset_words words = {.handled_fs = launch->handled_rights, .scoped = launch->scopes};
   int ruleset = (int)syscall(NUMBER_LANDLOCK_CREATE_RULESET, &words, sizeof words, 0);
-  if (ruleset < 0) return -1;
-  int result = 0;
-  for (size_t index = 0; index < launch->right_count && result == 0; index++)
-    result = add_path_right(ruleset, &launch->rights[index]);
-  if (result == 0) result = (int)syscall(NUMBER_LANDLOCK_RESTRICT_SELF, ruleset, 0);
-  close(ruleset);
-  return result;
+  for (size_t index = 0; index < launch->right_count && ruleset >= 0; index++)
+    if (add_path_right(ruleset, &launch->rights[index]) != 0) return -1;
+  return ruleset;
 }
+
+int apply_landlock(int ruleset) { return (int)syscall(NUMBER_LANDLOCK_RESTRICT_SELF, ruleset, 0); }
 
 int apply_filter(const struct launch *launch) {
   static struct sock_filter filter[FILTER_MAX];

@@ -11,7 +11,10 @@
 int drop_privileges(void);
 
 int apply_limits(const struct launch *launch);
-int apply_landlock(const struct launch *launch);
+
+/* From the view as it stands: what Landlock will hold the program to, or -1 with errno. */
+int make_ruleset(const struct launch *launch);
+int apply_landlock(int ruleset);
 
 /* Installs the filter; the listener, or -1. The descriptor closes on exec. */
 int apply_filter(const struct launch *launch);

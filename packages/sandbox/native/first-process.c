@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -17,12 +19,14 @@
 
 enum { EXIT_FAILED = 125 };
 
+union one_descriptor {
+  char room[CMSG_SPACE(sizeof(int))];
+  struct cmsghdr align;
+};
+
 int send_with(int way, const void *sent, size_t size, int fd) {
   struct iovec bytes = {.iov_base = (void *)sent, .iov_len = size};
-  union {
-    char room[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-  } control = {0};
+  union one_descriptor control = {0};
   struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
   if (fd >= 0) {
     message.msg_control = control.room;
@@ -40,10 +44,7 @@ int send_notice(int way, struct notice notice, int fd) { return send_with(way, &
 
 int receive_notice(int way, struct notice *notice, int *fd) {
   struct iovec bytes = {.iov_base = notice, .iov_len = sizeof *notice};
-  union {
-    char room[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-  } control = {0};
+  union one_descriptor control = {0};
   struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
   if (fd != NULL) {
     *fd = -1;
@@ -56,6 +57,10 @@ int receive_notice(int way, struct notice *notice, int *fd) {
   struct cmsghdr *header = fd == NULL || length <= 0 ? NULL : CMSG_FIRSTHDR(&message);
   if (header != NULL && header->cmsg_type == SCM_RIGHTS) memcpy(fd, CMSG_DATA(header), sizeof *fd);
   return (int)length;
+}
+
+int go_anywhere(const struct ways *ways) {
+  return CPU_COUNT(&ways->processors) == 0 ? 0 : sched_setaffinity(0, sizeof ways->processors, &ways->processors);
 }
 
 _Noreturn static void fail(int way, const char *step) {
@@ -73,7 +78,7 @@ static void hand_over(int control, enum word word, int fd) {
 }
 
 /* INVARIANT: the exec is the last line, and every line before it must have worked. Where trapped, it waits there. */
-_Noreturn static void run_program(const struct launch *launch, const struct ways *ways) {
+_Noreturn static void run_program(const struct launch *launch, const struct ways *ways, int ruleset) {
   int way = ways->handover;
   sigset_t none;
   sigemptyset(&none);
@@ -82,7 +87,8 @@ _Noreturn static void run_program(const struct launch *launch, const struct ways
   if (chdir(launch->cwd) != 0) fail(way, "cwd");
   if (syscall(NUMBER_CLOSE_RANGE, ways->kept, ~0u, 4u /* close on exec */) != 0) fail(way, "descriptors");
   if (apply_limits(launch) != 0) fail(way, "limits");
-  if (apply_landlock(launch) != 0) fail(way, "landlock");
+  if (go_anywhere(ways) != 0) fail(way, "processors");
+  if (apply_landlock(ruleset) != 0) fail(way, "landlock");
   int listener = apply_filter(launch);
   if (listener < 0) fail(way, "seccomp");
   if (send_notice(way, (struct notice){.word = WORD_LISTENER}, listener) != 0) fail(way, "listener");
@@ -115,26 +121,55 @@ _Noreturn static void attend(pid_t program, int control, int signals) {
     }
     int status = reap(program);
     if (status < 0) continue;
+    /* INVARIANT: when the launcher ends, nothing of the program runs any more. */
+    kill(-1, SIGKILL);
     (void)send_notice(control, (struct notice){.word = WORD_END, .number = status}, -1);
+    /* WHY: the kernel takes its time to take a view apart; whoever lets go of it last waits for that, and nobody for pid 1. */
+    for (struct notice notice; receive_notice(control, &notice, NULL) > 0;) continue;
     _exit(0);
   }
+}
+
+struct surroundings {
+  const struct launch *launch;
+  struct roots roots;
+  int ruleset, error;
+  const char *step;
+};
+
+static void *build_surroundings(void *built) {
+  struct surroundings *around = built;
+  around->step = keep_identity();
+  if (around->step == NULL) around->step = build_view(around->launch, &around->roots);
+  if (around->step == NULL && (around->ruleset = make_ruleset(around->launch)) < 0) around->step = "landlock";
+  around->error = errno;
+  return NULL;
 }
 
 _Noreturn void run_first_process(const struct launch *launch, const struct ways *ways) {
   int control = ways->control;
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "parent");
+  struct surroundings around = {.launch = launch};
   struct catchers catchers;
-  struct roots roots;
-  const char *step = keep_identity();
-  if (step == NULL) step = build_network(launch, &catchers);
-  if (step == NULL) step = build_view(launch, &roots);
+  pthread_t builder;
+  pthread_attr_t beside;
+  cpu_set_t others = ways->processors;
+  CPU_CLR(sched_getcpu(), &others);
+  pthread_attr_init(&beside);
+  if (CPU_COUNT(&others) > 0) pthread_attr_setaffinity_np(&beside, sizeof others, &others);
+  /* WHY a thread: the kernel takes as long for a network as for all the rest. It has ended before anything foreign begins. */
+  if ((errno = pthread_create(&builder, &beside, build_surroundings, &around)) != 0) fail(control, "threads");
+  const char *step = build_network(launch, &catchers);
   if (step != NULL) fail(control, step);
+  if ((errno = pthread_join(builder, NULL)) != 0) fail(control, "threads");
+  errno = around.error;
+  if (around.step != NULL) fail(control, around.step);
   hand_over(control, WORD_STREAMS, catchers.streams);
   hand_over(control, WORD_NAMES, catchers.names);
   hand_over(control, WORD_DATAGRAMS, catchers.datagrams);
   /* INVARIANT: were the launcher gone before it could take this process with it, this would not be taken. */
-  hand_over(control, WORD_STRAIGHT, roots.straight);
-  hand_over(control, WORD_VIEW, roots.view);
+  if (send_notice(control, (struct notice){.word = WORD_STRAIGHT}, around.roots.straight) != 0) _exit(EXIT_FAILED);
+  if (send_notice(control, (struct notice){.word = WORD_VIEW}, around.roots.view) != 0) _exit(EXIT_FAILED);
   sigset_t all, child;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
@@ -142,8 +177,9 @@ _Noreturn void run_first_process(const struct launch *launch, const struct ways 
   /* WHY vfork: nothing is copied. This process goes on when the program has taken its own memory. */
   pid_t program = vfork();
   if (program < 0) fail(control, "fork");
-  if (program == 0) run_program(launch, ways);
+  if (program == 0) run_program(launch, ways, around.ruleset);
   close(ways->handover);
+  if (go_anywhere(ways) != 0) fail(control, "processors");
   for (int fd = 0; fd < ways->kept; fd++) close(fd);
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);

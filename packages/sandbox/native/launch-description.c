@@ -115,36 +115,23 @@ static bool set_terms(struct launch *launch, const uint8_t *bytes, size_t size) 
 
 static bool take_record(struct launch *launch, uint8_t tag, const uint8_t *bytes, size_t size) {
   switch (tag) {
-    case RECORD_PROGRAM:
-      return set_text(&launch->program, read_path(bytes, size));
-    case RECORD_CWD:
-      return set_text(&launch->cwd, read_path(bytes, size));
+    case RECORD_PROGRAM: return set_text(&launch->program, read_path(bytes, size));
+    case RECORD_CWD: return set_text(&launch->cwd, read_path(bytes, size));
     case RECORD_ARGUMENT:
       return add_text(launch->arguments, &launch->argument_count, ARGUMENTS_MAX, read_text(bytes, size));
     case RECORD_VARIABLE:
       return add_text(launch->variables, &launch->variable_count, VARIABLES_MAX, read_text(bytes, size));
-    case RECORD_WRITABLE:
-      return add_text(launch->writable, &launch->writable_count, PATHS_MAX, read_path(bytes, size));
-    case RECORD_MASK:
-      return add_text(launch->masks, &launch->mask_count, PATHS_MAX, read_path(bytes, size));
-    case RECORD_RIGHT:
-      return add_right(launch, bytes, size);
-    case RECORD_GRANT:
-      return add_grant(launch, bytes, size);
-    case RECORD_FILTER:
-      return set_filter(launch, bytes, size);
-    case RECORD_LIMIT:
-      return add_limit(launch, bytes, size);
-    case RECORD_TERMS:
-      return set_terms(launch, bytes, size);
-    case RECORD_KERNEL_WORDS:
-      return add_words(launch, bytes, size);
-    case RECORD_COVER:
-      return add_cover(launch, bytes, size);
-    case RECORD_CATCH:
-      return set_catch(launch, bytes, size);
-    default:
-      return false;
+    case RECORD_WRITABLE: return add_text(launch->writable, &launch->writable_count, PATHS_MAX, read_path(bytes, size));
+    case RECORD_MASK: return add_text(launch->masks, &launch->mask_count, PATHS_MAX, read_path(bytes, size));
+    case RECORD_RIGHT: return add_right(launch, bytes, size);
+    case RECORD_GRANT: return add_grant(launch, bytes, size);
+    case RECORD_FILTER: return set_filter(launch, bytes, size);
+    case RECORD_LIMIT: return add_limit(launch, bytes, size);
+    case RECORD_TERMS: return set_terms(launch, bytes, size);
+    case RECORD_KERNEL_WORDS: return add_words(launch, bytes, size);
+    case RECORD_COVER: return add_cover(launch, bytes, size);
+    case RECORD_CATCH: return set_catch(launch, bytes, size);
+    default: return false;
   }
 }
 

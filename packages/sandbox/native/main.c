@@ -64,6 +64,17 @@ _Noreturn static void end_as(int status) {
   exit(128 + WTERMSIG(status));
 }
 
+/*
+ * All of a start but the view is done by one process at a time: on one processor none of them is woken on another. The program
+ * goes where it may before its exec, the launcher when it has its listener. `before` is empty where nothing was changed.
+ */
+static void stay_here(cpu_set_t *before) {
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(sched_getcpu(), &here);
+  if (sched_getaffinity(0, sizeof *before, before) != 0 || sched_setaffinity(0, sizeof here, &here) != 0) CPU_ZERO(before);
+}
+
 static int watch_signals(void) {
   sigset_t set;
   sigemptyset(&set);
@@ -163,11 +174,13 @@ int main(int argc, char **argv) {
   struct ways inside = {.control = control[1], .handover = handover[1], .kept = kept};
   int signals = watch_signals();
   if (signals < 0) fail("signals", errno);
+  stay_here(&inside.processors);
   pid_t first = enter_namespaces();
   if (first < 0) fail("namespaces", errno);
   if (first == 0) {
     close(outside.control);
     close(outside.handover);
+    close(channel);
     run_first_process(&launch, &inside);
   }
   close(inside.control);
@@ -178,6 +191,7 @@ int main(int argc, char **argv) {
   int listener = take_listener(&outside, &roots);
   /* WHY: the launcher must not keep the program's streams open when the program has closed them. */
   for (int fd = 0; fd < kept; fd++) close(fd);
+  if (go_anywhere(&inside) != 0) fail("processors", errno);
   open_supervisor(&launch, listener, roots);
   take_turn();
   attend(&outside, listener, channel, first, signals);

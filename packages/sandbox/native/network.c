@@ -6,6 +6,7 @@
 #include <linux/netlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -83,6 +84,7 @@ static int catch_at(int type, uint16_t port) {
 
 const char *build_network(const struct launch *launch, struct catchers *catchers) {
   *catchers = (struct catchers){.streams = -1, .names = -1, .datagrams = -1};
+  if (unshare(CLONE_NEWNET) != 0) return "namespaces";
   if (raise_loopback() != 0) return "loopback";
   for (size_t index = 0; index < launch->word_count; index++)
     if (tell_kernel(&launch->words[index]) != 0) return "network_rules";

@@ -74,8 +74,7 @@ static int rename_parts(const struct launch *launch, const struct trapped_call *
   return 0;
 }
 
-static int link_parts(const struct launch *launch, const struct place *from, const struct place *to,
-                      struct parts *parts) {
+static int link_parts(const struct launch *launch, const struct place *from, const struct place *to, struct parts *parts) {
   if (!from->exists) return ENOENT;
   if (to->exists) return EEXIST;
   need(parts, OPERATION_READ, from);
@@ -84,17 +83,19 @@ static int link_parts(const struct launch *launch, const struct place *from, con
   return 0;
 }
 
+static int one_part(unsigned operation, const struct place *place, struct parts *parts) {
+  if (place->exists) need(parts, operation, place);
+  return place->exists ? 0 : ENOENT;
+}
+
 int parts_of(const struct launch *launch, const struct trapped_call *call, const struct place *first,
              const struct place *second, struct parts *parts) {
   parts->count = 0;
   parts->destroys = false;
   switch (call->kind) {
-    case CALL_OPEN:
-      return open_parts(call, first, parts);
-    case CALL_RENAME:
-      return rename_parts(launch, call, first, second, parts);
-    case CALL_LINK:
-      return link_parts(launch, first, second, parts);
+    case CALL_OPEN: return open_parts(call, first, parts);
+    case CALL_RENAME: return rename_parts(launch, call, first, second, parts);
+    case CALL_LINK: return link_parts(launch, first, second, parts);
     case CALL_SYMLINK:
     case CALL_MKDIR:
       if (first->exists) return EEXIST;
@@ -106,21 +107,12 @@ int parts_of(const struct launch *launch, const struct trapped_call *call, const
       if ((call->mode & (S_ISUID | S_ISGID)) != 0) return EPERM;
       need(parts, OPERATION_CREATE, first);
       return 0;
-    case CALL_UNLINK:
-      if (!first->exists) return ENOENT;
-      need(parts, OPERATION_DELETE, first);
-      return 0;
-    case CALL_EXECUTE:
-      if (!first->exists) return ENOENT;
-      need(parts, OPERATION_EXECUTE, first);
-      return 0;
+    case CALL_UNLINK: return one_part(OPERATION_DELETE, first, parts);
+    case CALL_EXECUTE: return one_part(OPERATION_EXECUTE, first, parts);
     case CALL_CHMOD:
       /* WHY: a program that runs as its owner for everybody would carry the boundary's user out of the boundary. */
       if ((call->mode & S_ISUID) != 0 || ((call->mode & S_ISGID) != 0 && !S_ISDIR(first->facts.st_mode))) return EPERM;
       __attribute__((fallthrough));
-    default:
-      if (!first->exists) return ENOENT;
-      need(parts, OPERATION_MODIFY, first);
-      return 0;
+    default: return one_part(OPERATION_MODIFY, first, parts);
   }
 }

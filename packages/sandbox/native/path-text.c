@@ -26,10 +26,7 @@ bool split_path(const char *path, char *folder, char *name, size_t size) {
   memcpy(name, path + start, length);
   name[length] = 0;
   if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return false;
-  if (start == 0) {
-    strcpy(folder, ".");
-    return true;
-  }
+  if (start == 0) path = ".", start = 1;
   memcpy(folder, path, start);
   folder[start] = 0;
   return true;
@@ -62,11 +59,8 @@ static size_t character_length(const unsigned char *text) {
 
 bool is_utf8(const char *text) {
   const unsigned char *at = (const unsigned char *)text;
-  while (*at != 0) {
-    size_t length = character_length(at);
-    if (length == 0) return false;
-    at += length;
-  }
+  for (size_t length; *at != 0; at += length)
+    if ((length = character_length(at)) == 0) return false;
   return true;
 }
 
@@ -100,34 +94,25 @@ static bool covers(const struct grant *grant, const char *path) {
   return grant->is_tree ? is_within(path, grant->path, grant->length) : strcmp(path, grant->path) == 0;
 }
 
-unsigned granted(const struct launch *launch, const char *path, unsigned operations) {
+enum holder { BY_GRANT, BY_TREE, BY_LANDLOCK };
+
+static unsigned held(const struct launch *launch, const char *path, unsigned operations, enum holder by) {
   unsigned found = 0;
-  for (size_t index = 0; index < launch->grant_count && found != operations; index++)
-    if (covers(&launch->grants[index], path)) found |= launch->grants[index].operations & operations;
+  for (const struct grant *grant = launch->grants; grant < launch->grants + launch->grant_count && found != operations; grant++)
+    if (covers(grant, path) && (by != BY_TREE || grant->is_tree))
+      found |= (by == BY_LANDLOCK ? grant->landlocked : grant->operations) & operations;
   return found;
 }
 
-unsigned landlocked(const struct launch *launch, const char *path, unsigned operations) {
-  unsigned found = 0;
-  for (size_t index = 0; index < launch->grant_count && found != operations; index++)
-    if (covers(&launch->grants[index], path)) found |= launch->grants[index].landlocked & operations;
-  return found;
-}
+unsigned granted(const struct launch *launch, const char *path, unsigned wanted) { return held(launch, path, wanted, BY_GRANT); }
+unsigned granted_whole(const struct launch *launch, const char *path, unsigned wanted) { return held(launch, path, wanted, BY_TREE); }
+unsigned landlocked(const struct launch *launch, const char *path, unsigned wanted) { return held(launch, path, wanted, BY_LANDLOCK); }
 
 unsigned granted_below(const struct launch *launch, const char *path, unsigned operations) {
   unsigned found = granted(launch, path, operations);
   size_t length = path[1] == 0 ? 0 : strlen(path);
   for (size_t index = 0; index < launch->grant_count && found != operations; index++)
-    if (is_within(launch->grants[index].path, path, length))
-      found |= launch->grants[index].operations & operations;
-  return found;
-}
-
-unsigned granted_whole(const struct launch *launch, const char *path, unsigned operations) {
-  unsigned found = 0;
-  for (size_t index = 0; index < launch->grant_count && found != operations; index++)
-    if (launch->grants[index].is_tree && covers(&launch->grants[index], path))
-      found |= launch->grants[index].operations & operations;
+    if (is_within(launch->grants[index].path, path, length)) found |= launch->grants[index].operations & operations;
   return found;
 }
 

@@ -34,8 +34,7 @@ static const char *object_link(const struct place *place, char *out, size_t size
 static int open_place(const struct trapped_call *call, const struct place *place) {
   char link[64];
   int kept = call->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
-  int flags = kept | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  int fd;
+  int flags = kept | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, fd;
   if (place->exists) {
     /* Null, zero, full, random and urandom: nothing waits there. */
     dev_t device = S_ISCHR(place->facts.st_mode) ? place->facts.st_rdev : 0;
@@ -60,12 +59,10 @@ static int open_place(const struct trapped_call *call, const struct place *place
 
 static int make_place(const struct trapped_call *call, const struct place *place) {
   umask(mask_of(call->pid));
-  int result = call->kind == CALL_MKDIR ? mkdirat(place->folder, place->name, call->mode & 01777)
-                                        : mknodat(place->folder, place->name, call->mode & (S_IFMT | 0777), 0);
-  int failed = errno;
+  int result = answer(call->kind == CALL_MKDIR ? mkdirat(place->folder, place->name, call->mode & 01777)
+                                               : mknodat(place->folder, place->name, call->mode & (S_IFMT | 0777), 0));
   umask(077);
-  errno = failed;
-  return answer(result);
+  return result;
 }
 
 static int truncate_place(const struct trapped_call *call, const struct place *place) {
@@ -84,17 +81,14 @@ static int change_facts(const struct trapped_call *call, const struct place *pla
   bool is_link = S_ISLNK(place->facts.st_mode);
   const struct timespec *times = call->has_times ? call->times : NULL;
   switch (call->kind) {
-    case CALL_CHMOD:
-      return is_link ? -EOPNOTSUPP : answer(chmod(link, call->mode & 03777));
-    case CALL_CHOWN:
-      return answer(fchownat(place->object, "", call->uid, call->gid, AT_EMPTY_PATH));
+    case CALL_CHMOD: return is_link ? -EOPNOTSUPP : answer(chmod(link, call->mode & 03777));
+    case CALL_CHOWN: return answer(fchownat(place->object, "", call->uid, call->gid, AT_EMPTY_PATH));
     case CALL_UTIMES:
       return is_link ? answer(utimensat(place->folder, place->name, times, AT_SYMLINK_NOFOLLOW))
                      : answer(utimensat(AT_FDCWD, link, times, 0));
     case CALL_SETXATTR:
       return is_link ? -EPERM : answer(setxattr(link, call->attribute, call->value, call->value_size, call->flags));
-    default:
-      return is_link ? -EPERM : answer(removexattr(link, call->attribute));
+    default: return is_link ? -EPERM : answer(removexattr(link, call->attribute));
   }
 }
 
@@ -107,25 +101,16 @@ static int rename_place(const struct trapped_call *call, const struct place *fir
 int perform(const struct trapped_call *call, const struct place *first, const struct place *second) {
   char link[64];
   switch (call->kind) {
-    case CALL_OPEN:
-      return open_place(call, first);
-    case CALL_UNLINK:
-      return answer(unlinkat(first->folder, first->name, call->flags & AT_REMOVEDIR));
-    case CALL_RENAME:
-      return rename_place(call, first, second);
+    case CALL_OPEN: return open_place(call, first);
+    case CALL_UNLINK: return answer(unlinkat(first->folder, first->name, call->flags & AT_REMOVEDIR));
+    case CALL_RENAME: return rename_place(call, first, second);
     case CALL_LINK:
-      return answer(linkat(AT_FDCWD, object_link(first, link, sizeof link), second->folder, second->name,
-                           AT_SYMLINK_FOLLOW));
-    case CALL_SYMLINK:
-      return answer(symlinkat(call->second.text, first->folder, first->name));
+      return answer(linkat(AT_FDCWD, object_link(first, link, sizeof link), second->folder, second->name, AT_SYMLINK_FOLLOW));
+    case CALL_SYMLINK: return answer(symlinkat(call->second.text, first->folder, first->name));
     case CALL_MKDIR:
-    case CALL_MKNOD:
-      return make_place(call, first);
-    case CALL_TRUNCATE:
-      return truncate_place(call, first);
-    case CALL_EXECUTE:
-      return -EACCES;
-    default:
-      return change_facts(call, first);
+    case CALL_MKNOD: return make_place(call, first);
+    case CALL_TRUNCATE: return truncate_place(call, first);
+    case CALL_EXECUTE: return -EACCES;
+    default: return change_facts(call, first);
   }
 }

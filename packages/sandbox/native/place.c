@@ -47,10 +47,7 @@ int absolute_text(pid_t pid, const struct named_path *path, char *out) {
     int failed = read_link(held_link(pid, path->folder, link, sizeof link), folder, sizeof folder);
     if (failed != 0) return failed == ENOENT ? EBADF : failed;
   }
-  if (path->is_descriptor) {
-    strcpy(out, folder);
-    return 0;
-  }
+  if (path->is_descriptor) return strcpy(out, folder), 0;
   return join_path(out, PATH_BYTES_MAX, folder, path->text) ? 0 : ENAMETOOLONG;
 }
 

@@ -102,8 +102,7 @@ static int settle_empty(struct named_path *path, int flags) {
 static int read_times(struct trapped_call *call, uint64_t address, int number) {
   call->has_times = address != 0;
   if (address == 0) return 0;
-  if (number == __NR_utimensat)
-    return read_memory(call->pid, address, call->times, sizeof call->times) ? 0 : EFAULT;
+  if (number == __NR_utimensat) return read_memory(call->pid, address, call->times, sizeof call->times) ? 0 : EFAULT;
   int64_t words[4] = {0};
   bool is_seconds_only = false;
 #ifdef __x86_64__
@@ -139,16 +138,13 @@ static int read_extras(const struct seccomp_notif *notice, struct trapped_call *
       call->gid = (gid_t)args[first + 1];
       return 0;
     }
-    case CALL_UTIMES:
-      return read_times(call, number == __NR_utimensat ? args[2] : args[1], number);
+    case CALL_UTIMES: return read_times(call, number == __NR_utimensat ? args[2] : args[1], number);
     case CALL_SETXATTR:
-    case CALL_REMOVEXATTR:
-      return read_attribute(notice, call);
+    case CALL_REMOVEXATTR: return read_attribute(notice, call);
     case CALL_SYMLINK:
       /* What the link will say stands in the second text; it is no path of this call. */
       return read_string(call->pid, args[0], call->second.text, sizeof call->second.text);
-    default:
-      return 0;
+    default: return 0;
   }
 }
 

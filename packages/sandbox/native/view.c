@@ -23,7 +23,7 @@ static uid_t own_uid;
 static gid_t own_gid;
 
 pid_t enter_namespaces(void) {
-  unsigned long spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+  unsigned long spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC;
   own_uid = geteuid();
   own_gid = getegid();
   return (pid_t)syscall(SYS_clone, spaces | SIGCHLD, NULL, NULL, NULL, NULL);

@@ -82,11 +82,13 @@ test.each(ROWS)("attack: $how $point", async ({ how, point }) => {
     ruling: decide,
     allow: rules(`${inside}/`, "read", "create", "modify"),
   });
+  // WHY here: what it says may be read before `started` is.
+  const ready = once(child.stdout!, "data");
   child.stdout?.resume();
   // WHY the stream: it ends only when nobody in the sandbox holds it any more.
   const closed = Promise.all([once(child, "exit"), once(child.stdout!, "close")]);
   if (point !== "at once") await started;
-  if (point === "while it works" || point === "when it runs") await once(child.stdout!, "data");
+  if (point === "while it works" || point === "when it runs") await ready;
   if (point === "while it asks") await asked;
   if (point === "after the answer") await answered;
   KILLS[how]?.(child);

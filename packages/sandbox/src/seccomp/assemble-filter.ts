@@ -68,6 +68,8 @@ interface Block {
 }
 
 const BLOCKS_IN_A_ROW = 3;
+/** As far as a comparison itself can jump. */
+const JUMP_MAX = 255;
 
 /** INVARIANT: whatever matches no block goes on, and every way down ends in a return. */
 function halved(blocks: readonly Block[]): readonly Instruction[] {
@@ -76,6 +78,8 @@ function halved(blocks: readonly Block[]): readonly Instruction[] {
     return [...blocks.flatMap(({ instructions }) => instructions), give(RETURN_ALLOW)];
   const lower = halved(blocks.slice(0, blocks.length >> 1));
   const upper = halved(blocks.slice(blocks.length >> 1));
+  if (lower.length <= JUMP_MAX)
+    return [jump(JUMP_AT_LEAST, middle.number, lower.length, 0), ...lower, ...upper];
   const far: Instruction = { code: JUMP_ALWAYS, jumpTrue: 0, jumpFalse: 0, value: lower.length };
   return [jump(JUMP_AT_LEAST, middle.number, 0, 1), far, ...lower, ...upper];
 }
@@ -120,7 +124,7 @@ function load(offset: number): Instruction {
 }
 
 function jump(code: number, value: number, jumpTrue: number, jumpFalse: number): Instruction {
-  if (jumpTrue > 255 || jumpFalse > 255)
+  if (jumpTrue > JUMP_MAX || jumpFalse > JUMP_MAX)
     throw new RangeError("a filter rule has too many cases for one block: split it");
   return { code, jumpTrue, jumpFalse, value: value >>> 0 };
 }
