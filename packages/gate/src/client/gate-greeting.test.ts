@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { PROTOCOL_VERSION } from "../protocol/bounds.ts";
 import { FrameDecoder, encodeFrame } from "../protocol/frame.ts";
 import {
@@ -22,6 +22,7 @@ import { HELLO_TEXT } from "./say-hello.ts";
 const tools = new URL("../../../../tools/build-realm.mjs", import.meta.url).href;
 let folder: string;
 let program: string;
+const started: ChildProcess[] = [];
 
 beforeAll(async () => {
   const { bundleProgram } = (await import(tools)) as {
@@ -32,6 +33,9 @@ beforeAll(async () => {
   await bundleProgram(fileURLToPath(new URL("../testing/greeting-program.ts", import.meta.url)), program);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill();
+});
 
 type Spoken = readonly ServiceMessage[] | "end";
 /** What the service says to each kind of message of the child, in one piece. */
@@ -103,6 +107,7 @@ async function play(script: Script, kind: "blocking" | "not blocking" = "blockin
         );
     }
   });
+  started.push(child);
   const said = JSON.parse(await text(child.stdout as NonNullable<ChildProcess["stdout"]>)) as unknown;
   socket.destroy();
   return { heard, said };

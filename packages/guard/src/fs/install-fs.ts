@@ -80,6 +80,9 @@ export function warmFs(): void {
   } catch {
     // Nor what Node's own permission model says of them.
   }
+  // WHY only where it is not loaded by now: Node starts threads for it, and the program ends when they have answered.
+  const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] };
+  if (moduleLoadList.includes("NativeModule internal/fs/cp/cp")) return;
   void fs.promises.cp("", "").catch(() => undefined);
 }
 

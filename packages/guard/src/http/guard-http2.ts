@@ -27,6 +27,7 @@ import { setStanding } from "../network/native-handles.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
 import { guardNativeSession, permitStream } from "./native-session.ts";
+import { showSession } from "./shown-session.ts";
 import { type StreamRequest, streamRequest } from "./stream-request.ts";
 import { type Kept, connectAlone } from "./unasked-session.ts";
 
@@ -43,7 +44,6 @@ const { once, removeListener } = EventEmitter.prototype;
 /* oxlint-enable typescript/unbound-method */
 
 const soon = setImmediate;
-const nothing = (): void => undefined;
 
 function keptOf(session: object): Kept | undefined {
   return apply(get, sessions, [session]) as Kept | undefined;
@@ -149,18 +149,14 @@ function refused(name: string): Error {
 }
 
 /**
- * WHY before the program runs: the classes are not exported, so a session to nowhere has to show them, and what a program
- * has put into the places of Node's parts would see them first.
+ * WHY before the program runs: the classes are not exported, so a session that is never finished has to show them, and what a
+ * program has put into the places of Node's parts would see them first.
  */
 function guardSessions(ground: Ground): void {
-  const nowhere = new Duplex(bare({ read: nothing, write: nothing }));
-  const session = http2.connect("http://localhost", bare({ createConnection: () => nowhere }));
-  const isFound = guardNativeSession(session);
-  session.on("error", nothing).destroy();
-  nowhere.destroy();
-  if (!isFound)
+  const shown = showSession();
+  if (shown === undefined || !guardNativeSession(shown.native))
     throw new Error("this Node shows no native session of HTTP/2: use a Node that Sallyport knows");
-  const prototype = getPrototypeOf(session) as object;
+  const prototype = getPrototypeOf(shown.session) as object;
   replaceExport(
     prototype,
     "request",

@@ -4,7 +4,7 @@
  * a stream that was decided on for that connection, once. Sessions on connections that are not judged are free.
  */
 import { refusedError } from "../blocked-call.ts";
-import { apply, bare, defineProperty, getPrototypeOf, hasOwn, ownKeys } from "../captured.ts";
+import { apply, bare, defineProperty, getPrototypeOf, hasOwn } from "../captured.ts";
 import type { Connection } from "../network/connection.ts";
 import { judgedOwner } from "../network/native-handles.ts";
 import { replaceExport } from "../replace-export.ts";
@@ -45,18 +45,12 @@ export function permitStream(
   };
 }
 
-/** @returns false where no native session is there */
-export function guardNativeSession(session: object): boolean {
-  const keys = ownKeys(session);
-  for (let index = 0; index < keys.length; index++) {
-    const value: unknown = (session as Record<PropertyKey, unknown>)[keys[index] as string];
-    if (typeof value !== "object" || value === null) continue;
-    const prototype = getPrototypeOf(value);
-    if (prototype === null || !hasOwn(prototype, "request") || !hasOwn(prototype, "consume")) continue;
-    guardClass(prototype);
-    return true;
-  }
-  return false;
+/** @returns false where it is no native session */
+export function guardNativeSession(native: object): boolean {
+  const prototype = getPrototypeOf(native);
+  if (prototype === null || !hasOwn(prototype, "request") || !hasOwn(prototype, "consume")) return false;
+  guardClass(prototype);
+  return true;
 }
 
 function guardClass(prototype: object): void {
