@@ -35,6 +35,19 @@ test("a new answer takes the place of the old one", () => {
   expect(cache.size).toBe(0);
 });
 
+test("an address is known to have names from the first answer on, and until the last one is replaced", () => {
+  const cache = new NameCache();
+  expect(cache.isNamed(host("192.0.2.1"))).toBe(false);
+  cache.record(host("a.example"), hosts("192.0.2.1"), 0);
+  cache.record(host("b.example"), hosts("192.0.2.1"), 0);
+  expect(cache.isNamed(host("192.0.2.1"))).toBe(true);
+  expect(cache.isNamed(host("192.0.2.2"))).toBe(false);
+  cache.record(host("a.example"), hosts("192.0.2.2"), 1);
+  expect(cache.isNamed(host("192.0.2.1"))).toBe(true);
+  cache.record(host("b.example"), [], 2);
+  expect(cache.isNamed(host("192.0.2.1"))).toBe(false);
+});
+
 test("only names have addresses, and only addresses count", () => {
   const cache = new NameCache();
   cache.record(host("192.0.2.9"), hosts("192.0.2.1"), 0);
