@@ -169,6 +169,32 @@ const tasks = {
     await new Promise((done) => http2.connect(at).close(done));
     return [text, options, error.code, String(why)];
   },
+  "a session of HTTP/2 with an address that has colons": async () => {
+    const http2 = require("node:http2");
+    const server = http2.createServer((request, response) => response.end("ok")).listen(0, "::1");
+    try { await once(server, "listening"); } catch (error) { return error.code; }
+    const session = http2.connect("http://[::1]:" + server.address().port);
+    const text = (await once(session.request().setEncoding("utf8"), "data"))[0];
+    session.close();
+    server.close();
+    return text;
+  },
+  "a connection by TLS that shakes hands again": async () => {
+    const https = require("node:https");
+    const psk = Buffer.alloc(16, 7);
+    const shared = { ciphers: "PSK", maxVersion: "TLSv1.2", checkServerIdentity: () => undefined };
+    const server = https.createServer({ ...shared, pskCallback: () => psk }, (request, response) => response.end("ok")).listen(0);
+    await once(server, "listening");
+    const agent = new https.Agent({ keepAlive: true });
+    const request = https.get({ ...shared, pskCallback: () => ({ psk, identity: "me" }), host: "localhost", port: server.address().port, agent });
+    const [response] = await once(request, "response");
+    const shaken = [];
+    for (let times = 0; times < 3; times++)
+      shaken.push(await new Promise((done) => response.socket.renegotiate({}, done)));
+    agent.destroy();
+    server.close();
+    return shaken;
+  },
   "arguments that are numbers": () => require("node:child_process").spawnSync("/bin/echo", [1, true]).stdout.toString(),
 };
 `;

@@ -144,7 +144,8 @@ function finish(connection: Connection, following: Following, found: Over): void
   const end = found.kind === "partial" ? found.at : bytesLength(bytes);
   if (found.kind === "partial") connection.held = part(bytes, end, bytesLength(bytes));
   if (end > passed) append(out, part(bytes, passed, end));
-  if (out.length === 0) writing.written();
+  // WHY TLS: an empty write makes it say what it has to say itself, such as that hands be shaken again.
+  if (out.length === 0 && !connection.isTls) writing.written();
   else writing.send(out.length === 1 ? (out[0] as Uint8Array) : joined(out));
 }
 

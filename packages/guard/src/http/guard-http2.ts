@@ -14,7 +14,6 @@ import {
   defineProperty,
   getOwnPropertyDescriptor,
   getPrototypeOf,
-  isSymbolOf,
   newPromise,
   ownKeys,
   put,
@@ -26,10 +25,11 @@ import { type HeldConnection, holdingConnection } from "../network/guard-sockets
 import { setStanding } from "../network/native-handles.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
+import { type Kept, keptFor, symbolIn } from "./kept-session.ts";
 import { guardNativeSession, permitStream } from "./native-session.ts";
 import { showSession } from "./shown-session.ts";
 import { type StreamRequest, streamRequest } from "./stream-request.ts";
-import { type Kept, connectAlone } from "./unasked-session.ts";
+import { connectAlone } from "./unasked-session.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
 type AnyFunction = (...args: any[]) => unknown;
@@ -108,7 +108,7 @@ function openSession(
     );
     return {
       session,
-      kept: held === undefined ? undefined : bare({ connection: held.connection, held, isAsked: false }),
+      kept: held === undefined ? undefined : keptFor(session, held.connection, held),
     };
   }
   let connection: Connection | undefined;
@@ -125,7 +125,7 @@ function openSession(
   const session = apply(original, http2, [authority, options, listener]) as Session;
   return {
     session,
-    kept: connection === undefined ? undefined : bare({ connection, held: undefined, isAsked: true }),
+    kept: connection === undefined ? undefined : keptFor(session, connection, undefined),
   };
 }
 
@@ -167,7 +167,7 @@ function guardSessions(ground: Ground): void {
         // WHY: it throws, and says why; nothing was decided on, so nothing is asked for.
         if (!mayHold(headers) || !mayHold(options))
           return apply(original, this, [shownValue(headers), shownValue(options)]) as Stream;
-        const asked = streamRequest(kept.connection, headers, copied(options));
+        const asked = streamRequest(kept, headers, copied(options));
         return requestLater(ground, this, kept, original, asked);
       },
   );
@@ -188,15 +188,6 @@ function mayHold(value: unknown): boolean {
   return value === undefined || (typeof value === "object" && value !== null);
 }
 
-const pendingSymbol = (session: object): PropertyKey | undefined => {
-  const keys = ownKeys(session);
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index];
-    if (isSymbolOf(key, "kPendingRequestCalls")) return key;
-  }
-  return undefined;
-};
-
 /**
  * WHY: Node keeps a request that is made before the session is connected, and makes it later. The guard lets it be kept
  * until it is decided on, and takes it out of what is kept.
@@ -209,7 +200,7 @@ function requestLater(
   { headers, options, parts, own, stream: decidedStream, facts }: StreamRequest,
 ): Stream {
   const { connection } = kept;
-  const symbol = pendingSymbol(session);
+  const symbol = symbolIn(session, "kPendingRequestCalls");
   if (symbol === undefined) throw refused("http2.request");
   const isConnected = !session.connecting;
   put(session, "connecting", true);

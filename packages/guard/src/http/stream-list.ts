@@ -17,6 +17,7 @@ export interface DecidedStream {
 
 const { fromCharCode } = String;
 const BYTE_MAX = 0xff;
+const BRACKET = 0x5b;
 /** Of Node: nothing follows the headers. */
 const EMPTY_PAYLOAD = 1;
 
@@ -65,10 +66,22 @@ export function isDecidedStream(
       paths++;
       if (value !== path) return false;
     } else if (name === ":authority" || name === "host") {
-      if (!isNamed(connection, value)) return false;
+      if (!isAuthority(connection, value)) return false;
     } else if (name === ":protocol") return false;
   }
   return methods === 1 && paths === 1;
+}
+
+/** Whether it names where the connection leads, as Node or the program says it. */
+export function isAuthority(connection: Connection, value: string | undefined): boolean {
+  const { host, port } = connection;
+  const own = `${host}:${port}`;
+  // WHY: where Node says it itself, it leaves the brackets of an address away.
+  return isNamed(connection, value) || (charCodeAt(host, 0) === BRACKET && value === unbracketed(own, host));
+}
+
+function unbracketed(text: string, host: string): string {
+  return slice(text, 1, host.length - 1) + slice(text, host.length);
 }
 
 function endOf(text: string, from: number): number {

@@ -8,9 +8,10 @@ import { type CallFacts, refusedError } from "../blocked-call.ts";
 import { append, bare, freeze, getOwnPropertyDescriptor, ownKeys, put } from "../captured.ts";
 import type { Connection, Decided } from "../network/connection.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
+import type { Kept } from "./kept-session.ts";
 import { lowered } from "./request-head.ts";
-import type { DecidedStream } from "./stream-list.ts";
-import { connecting, isNamed, operationOf, originUrl, pathOf, requestPart } from "./request-part.ts";
+import { connecting, operationOf, originUrl, pathOf, requestPart } from "./request-part.ts";
+import { type DecidedStream, isAuthority } from "./stream-list.ts";
 
 export interface StreamRequest {
   readonly headers: unknown;
@@ -35,7 +36,7 @@ interface Pseudo {
 
 /** @throws ExternalAccessError where the headers cannot be read without doubt */
 export function streamRequest(
-  connection: Connection,
+  { connection, authority: silent }: Pick<Kept, "connection" | "authority">,
   given: unknown,
   options: Record<string, unknown>,
 ): StreamRequest {
@@ -59,8 +60,9 @@ export function streamRequest(
   // WHY: Node adds `/` where there is none, in its own place.
   if (pseudo.hasPath) setPath(headers, pathOf(url));
   const operation = operationOf(method, !isEnded);
+  const authority = pseudo.authority ?? (pseudo.host === undefined ? silent : undefined);
   const isElsewhere =
-    connection.hasOtherName || !isNamed(connection, pseudo.authority) || !isNamed(connection, pseudo.host);
+    connection.hasOtherName || !isAuthority(connection, authority) || !isAuthority(connection, pseudo.host);
   const parts = (address: Host | undefined): readonly AccessPart[] => {
     const list = [requestPart(operation, url, bare({ host: connection.host, address }))];
     if (isElsewhere) append(list, connecting(connection));

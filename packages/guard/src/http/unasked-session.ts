@@ -8,19 +8,9 @@ import type { Host } from "@sallyport/contract";
 import type { AccessPart } from "../access-part.ts";
 import { append, apply, bare, freeze } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import type { Connection } from "../network/connection.ts";
 import { decideEndpoint } from "../network/decide-endpoint.ts";
-import type { HeldConnection } from "../network/guard-sockets.ts";
+import type { Kept } from "./kept-session.ts";
 import { connecting, originUrl, requestPart } from "./request-part.ts";
-
-/** A session whose streams are decided. */
-export interface Kept {
-  readonly connection: Connection;
-  /** Until it is dialled. */
-  held: HeldConnection | undefined;
-  /** Somebody asked for a stream. */
-  isAsked: boolean;
-}
 
 // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
 const { listenerCount } = EventEmitter.prototype;
