@@ -127,6 +127,10 @@ it("attack: a stream that is not declared, on an own session or on one that is o
     "a session on a connection of its own": `return stream(open("secure", { createConnection: () => tls.connect({ ...shared, port: ports.secure, host: "127.0.0.1", ALPNProtocols: ["h2"] }).on("error", () => {}) }), { ":path": "/open/a" })`,
     "data in a farewell": `return after((session) => session.goaway(0, 0, Buffer.from("data")))`,
     "another name in TLS": `return get("/open/c", { servername: "other.example" })`,
+    "another name in TLS, by its handle": `const request = https.get({ host: "localhost", port: ports.https, family: 4, path: "/open/c", agent: false, ...shared }); request.on("socket", (socket) => socket._handle.setServername("other.example")); return new Promise((done, failed) => request.on("error", failed).on("response", (response) => done(response.statusCode)))`,
+    "another name in TLS, before it connects": `return get("/open/c", { createConnection: (options) => { const socket = new tls.TLSSocket(undefined, { secureContext: tls.createSecureContext(shared), pskCallback: shared.pskCallback }); socket.setServername("other.example"); socket.connect(options); socket.once("connect", () => socket._start()); return socket; } })`,
+    "another name in TLS, while the handle is made": `let isNamed = false; class Early extends tls.TLSSocket { on(...args) { for (const key of Reflect.ownKeys(this)) if (!isNamed && typeof this[key]?.setServername === "function") { isNamed = true; this[key].setServername("other.example"); } return super.on(...args); } } return get("/open/c", { createConnection: (options) => { const socket = new Early(undefined, { secureContext: tls.createSecureContext(shared), pskCallback: shared.pskCallback }); socket.connect(options); socket.once("connect", () => socket._start()); return socket; } })`,
+    "a session by the name of another": `return stream(http2.connect("https://other.example", { ...shared, family: 4, host: "localhost", port: ports.secure }).on("error", () => {}), { ":path": "/open/a" })`,
     "another path by TLS": `return get("/closed/c")`,
   };
   const tasks = Object.entries(attacks).map(

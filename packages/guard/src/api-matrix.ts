@@ -98,9 +98,10 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
     },
   },
   "tls.TLSSocket.prototype": {
-    guarded: "_wrapHandle setServername",
+    guarded: "_wrapHandle",
     refused: "",
     harmless: {
+      "hands the name to the native handle, where it is read": "setServername",
       "uses the connection that was decided on":
         "constructor _destroySSL _emitTLSError _finishInit _handleTimeout _init _releaseControl _start _tlsError disableRenegotiation enableTrace exportKeyingMaterial renegotiate setKeyCert setMaxSendFragment setSession",
       "tells about it":

@@ -40,6 +40,7 @@ import {
   endpointPart,
   ownOptions,
 } from "./endpoint.ts";
+import { isOtherwiseNamed } from "./guard-tls.ts";
 import { isBadLookup, refuseAsNode, requireHints } from "./not-an-endpoint.ts";
 import { ownSocket } from "./socket-owner.ts";
 
@@ -133,6 +134,7 @@ function open(ground: Ground, opening: Opening): void {
   }
   const isTls = isSecure(socket);
   const connection = newConnection(bare({ host: endpoint.host, port: endpoint.port, isTls }));
+  connection.hasOtherName = isTls && isOtherwiseNamed(socket, connection);
   keepConnection(socket, connection);
   if (hold !== undefined) {
     hold(heldConnection(opening, connection, endpoint));

@@ -11,12 +11,12 @@ import { guardListen } from "./guard-listen.ts";
 import { guardLookup } from "./guard-lookup.ts";
 import { guardResolver } from "./guard-resolver.ts";
 import { guardSockets } from "./guard-sockets.ts";
-import { guardTls } from "./guard-tls.ts";
+import { guardTls, keepName } from "./guard-tls.ts";
 import { installHandles } from "./native-handles.ts";
 import { refuseNetwork } from "./refuse-network.ts";
 
 export function installNetwork(ground: Ground): void {
-  installHandles(connectionOf);
+  installHandles(connectionOf, keepName);
   refuseNetwork();
   installNotes();
   guardSockets(ground);

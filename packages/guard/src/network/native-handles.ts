@@ -82,6 +82,9 @@ export function judgedOwner(handle: unknown): object | undefined {
 }
 
 let connectionOn: (socket: object) => object | undefined = () => undefined;
+let keepName: (handle: object, name: unknown) => void = () => {
+  throw refused();
+};
 
 /** The connection of the socket that Node has put the handle on. */
 function connectionWith(handle: object): object | undefined {
@@ -147,9 +150,11 @@ export function binding<R>(work: () => R): R {
 /**
  * WHY: before the program runs their classes are to be had; later the first handle shows them.
  * @param find the connection of a socket
+ * @param keep is told the name that TLS will ask for
  */
-export function installHandles(find: typeof connectionOn): void {
+export function installHandles(find: typeof connectionOn, keep: typeof keepName): void {
   connectionOn = find;
+  keepName = keep;
   quietly(() => {
     for (const [name, type] of [
       ["tcp_wrap", "TCP"],
@@ -177,7 +182,8 @@ const TAKEN_OVER = bare({
   configurable: false,
 });
 
-function guardHandle(handle: object): void {
+/** WHY: for a Node that hands out no internals, the first handle shows the class. */
+export function guardHandle(handle: object): void {
   const prototype = getPrototypeOf(handle);
   if (prototype !== null && !guarded.has(prototype) && !isProxy(prototype)) guardClass(prototype);
 }
@@ -195,6 +201,7 @@ function guardClass(prototype: object): void {
     guarded.add(holder);
     for (const name of WRITES) if (hasOwn(holder, name)) guardWrite(holder, name);
     for (const name of CONNECTS) if (!isTls && hasOwn(holder, name)) guardConnect(holder, name, isPipe);
+    if (isTls && hasOwn(holder, "setServername")) guardName(holder);
     for (const name of BINDS) if (!isTls && hasOwn(holder, name)) guardBind(holder, name);
     // WHY: TLS and HTTP/2 take over what says this of itself, and write to it by themselves.
     if (hasOwn(holder, "isStreamBase")) defineProperty(holder, "isStreamBase", TAKEN_OVER);
@@ -233,6 +240,18 @@ function guardConnect(holder: object, name: string, isPipe: boolean): void {
         if (owner !== undefined) isOwned(this, owner);
         if (isJudged && owner !== undefined && standingOf(this) !== "taken")
           setStanding(this, "judged", owner);
+        return apply(original, this, args);
+      },
+  );
+}
+
+function guardName(holder: object): void {
+  replaceExport(
+    holder,
+    "setServername",
+    (original) =>
+      function setServername(this: object, ...args: unknown[]) {
+        keepName(this, args[0]);
         return apply(original, this, args);
       },
   );
