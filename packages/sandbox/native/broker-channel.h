@@ -9,6 +9,8 @@
 
 /* `fd`: from now on messages go there. */
 void open_channel(int fd);
+/* Waits until everything that was said is read, or nobody is there to read it. */
+void be_heard(void);
 
 void tell_started(pid_t pid);
 /* From now on nothing is granted without a question. */

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -59,10 +58,6 @@ int receive_notice(int way, struct notice *notice, int *fd) {
   return (int)length;
 }
 
-int go_anywhere(const struct ways *ways) {
-  return CPU_COUNT(&ways->processors) == 0 ? 0 : sched_setaffinity(0, sizeof ways->processors, &ways->processors);
-}
-
 _Noreturn static void fail(int way, const char *step) {
   struct notice notice = {.word = WORD_FAILED, .number = errno};
   strncpy(notice.step, step, sizeof notice.step - 1);
@@ -87,7 +82,6 @@ _Noreturn static void run_program(const struct launch *launch, const struct ways
   if (chdir(launch->cwd) != 0) fail(way, "cwd");
   if (syscall(NUMBER_CLOSE_RANGE, ways->kept, ~0u, 4u /* close on exec */) != 0) fail(way, "descriptors");
   if (apply_limits(launch) != 0) fail(way, "limits");
-  if (go_anywhere(ways) != 0) fail(way, "processors");
   if (apply_landlock(ruleset) != 0) fail(way, "landlock");
   int listener = apply_filter(launch);
   if (listener < 0) fail(way, "seccomp");
@@ -124,8 +118,6 @@ _Noreturn static void attend(pid_t program, int control, int signals) {
     /* INVARIANT: when the launcher ends, nothing of the program runs any more. */
     kill(-1, SIGKILL);
     (void)send_notice(control, (struct notice){.word = WORD_END, .number = status}, -1);
-    /* WHY: the kernel takes its time to take a view apart; whoever lets go of it last waits for that, and nobody for pid 1. */
-    for (struct notice notice; receive_notice(control, &notice, NULL) > 0;) continue;
     _exit(0);
   }
 }
@@ -152,13 +144,8 @@ _Noreturn void run_first_process(const struct launch *launch, const struct ways 
   struct surroundings around = {.launch = launch};
   struct catchers catchers;
   pthread_t builder;
-  pthread_attr_t beside;
-  cpu_set_t others = ways->processors;
-  CPU_CLR(sched_getcpu(), &others);
-  pthread_attr_init(&beside);
-  if (CPU_COUNT(&others) > 0) pthread_attr_setaffinity_np(&beside, sizeof others, &others);
   /* WHY a thread: the kernel takes as long for a network as for all the rest. It has ended before anything foreign begins. */
-  if ((errno = pthread_create(&builder, &beside, build_surroundings, &around)) != 0) fail(control, "threads");
+  if ((errno = pthread_create(&builder, NULL, build_surroundings, &around)) != 0) fail(control, "threads");
   const char *step = build_network(launch, &catchers);
   if (step != NULL) fail(control, step);
   if ((errno = pthread_join(builder, NULL)) != 0) fail(control, "threads");
@@ -179,7 +166,6 @@ _Noreturn void run_first_process(const struct launch *launch, const struct ways 
   if (program < 0) fail(control, "fork");
   if (program == 0) run_program(launch, ways, around.ruleset);
   close(ways->handover);
-  if (go_anywhere(ways) != 0) fail(control, "processors");
   for (int fd = 0; fd < ways->kept; fd++) close(fd);
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);

@@ -7,8 +7,6 @@
 
 #include "launch-description.h"
 
-#include <sched.h>
-
 enum word { WORD_VIEW = 'v', WORD_STRAIGHT = 'r', WORD_SIGNAL = 's', WORD_END = 'x', WORD_FAILED = 'e', WORD_LISTENER = 'l', WORD_STREAMS = 't', WORD_NAMES = 'n', WORD_DATAGRAMS = 'd' };
 
 struct notice {
@@ -22,12 +20,7 @@ struct ways {
   int control;
   int handover;
   int kept;
-  /* The processors that the program may use; empty where it may use those that this process may. */
-  cpu_set_t processors;
 };
-
-/* The calling process may use the processors of the program. 0, or -1 with errno. */
-int go_anywhere(const struct ways *ways);
 
 _Noreturn void run_first_process(const struct launch *launch, const struct ways *ways);
 

@@ -51,9 +51,19 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static pid_t first;
+
+/* WHY waited for: nobody else would where the broker is the first process of a container. */
+static void leave_nothing(void) {
+  kill(first, SIGKILL);
+  waitpid(first, NULL, 0);
+}
+
 /* Ends as the program did. */
 _Noreturn static void end_as(int status) {
   if (!WIFSIGNALED(status)) exit(WEXITSTATUS(status));
+  leave_nothing();
+  be_heard();
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   sigset_t open;
@@ -62,17 +72,6 @@ _Noreturn static void end_as(int status) {
   signal(WTERMSIG(status), SIG_DFL);
   raise(WTERMSIG(status));
   exit(128 + WTERMSIG(status));
-}
-
-/*
- * All of a start but the view is done by one process at a time: on one processor none of them is woken on another. The program
- * goes where it may before its exec, the launcher when it has its listener. `before` is empty where nothing was changed.
- */
-static void stay_here(cpu_set_t *before) {
-  cpu_set_t here;
-  CPU_ZERO(&here);
-  CPU_SET(sched_getcpu(), &here);
-  if (sched_getaffinity(0, sizeof *before, before) != 0 || sched_setaffinity(0, sizeof here, &here) != 0) CPU_ZERO(before);
 }
 
 static int watch_signals(void) {
@@ -123,7 +122,7 @@ static int take_listener(const struct ways *outside, struct roots *roots) {
   return listener;
 }
 
-static void hear_program(struct pollfd *polled, pid_t first) {
+static void hear_program(struct pollfd *polled) {
   struct notice notice;
   if (receive_notice(polled->fd, &notice, NULL) > 0) fail(notice.step, notice.number);
   close(polled->fd);
@@ -132,7 +131,7 @@ static void hear_program(struct pollfd *polled, pid_t first) {
 }
 
 /* INVARIANT: it is the launcher's turn except while it waits. */
-_Noreturn static void attend(const struct ways *outside, int listener, int channel, pid_t first, int signals) {
+_Noreturn static void attend(const struct ways *outside, int listener, int channel, int signals) {
   enum { CONTROL, HANDOVER, LISTENER, CHANNEL, SIGNALS, COUNT };
   struct pollfd polled[COUNT] = {{.fd = outside->control}, {.fd = outside->handover}, {.fd = listener}, {.fd = channel}, {.fd = signals}};
   for (int index = 0; index < COUNT; index++) polled[index].events = POLLIN;
@@ -148,7 +147,7 @@ _Noreturn static void attend(const struct ways *outside, int listener, int chann
     if (polled[CHANNEL].revents != 0 && !hear_broker(take_answer)) exit(EXIT_FAILED);
     bool is_called = (polled[LISTENER].revents & POLLIN) != 0;
     if (is_called ? !serve_notice() : polled[LISTENER].revents != 0) polled[LISTENER].fd = -1;
-    if (polled[HANDOVER].revents != 0) hear_program(&polled[HANDOVER], first);
+    if (polled[HANDOVER].revents != 0) hear_program(&polled[HANDOVER]);
     if (polled[SIGNALS].revents != 0) forward_signal(signals, outside->control);
     if (polled[CONTROL].revents != 0) hear_first_process(outside->control);
     check_waiting();
@@ -174,8 +173,7 @@ int main(int argc, char **argv) {
   struct ways inside = {.control = control[1], .handover = handover[1], .kept = kept};
   int signals = watch_signals();
   if (signals < 0) fail("signals", errno);
-  stay_here(&inside.processors);
-  pid_t first = enter_namespaces();
+  first = enter_namespaces();
   if (first < 0) fail("namespaces", errno);
   if (first == 0) {
     close(outside.control);
@@ -183,6 +181,7 @@ int main(int argc, char **argv) {
     close(channel);
     run_first_process(&launch, &inside);
   }
+  atexit(leave_nothing);
   close(inside.control);
   close(inside.handover);
   umask(077);
@@ -191,8 +190,7 @@ int main(int argc, char **argv) {
   int listener = take_listener(&outside, &roots);
   /* WHY: the launcher must not keep the program's streams open when the program has closed them. */
   for (int fd = 0; fd < kept; fd++) close(fd);
-  if (go_anywhere(&inside) != 0) fail("processors", errno);
   open_supervisor(&launch, listener, roots);
   take_turn();
-  attend(&outside, listener, channel, first, signals);
+  attend(&outside, listener, channel, signals);
 }

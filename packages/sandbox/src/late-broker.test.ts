@@ -1,7 +1,7 @@
 /** A program that ends while its broker does not come to read: the launcher waits until it was heard, and for nobody else. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { IDENTITIES, type Workshop, openWorkshop, rules } from "./testing/sandbox-fixture.ts";
@@ -47,7 +47,7 @@ function doing(launcher: number): "waits" | "ended" | "works" {
 }
 
 /** Starts a program that destroys something in each act when it is told to, and tells it. Meanwhile this process reads nothing. */
-async function actUnheard(name: string) {
+async function actUnheard(name: string, end = "exit 7") {
   const folder = shop.make(name);
   const [file, go] = [join(folder, "file"), join(folder, "go")];
   writeFileSync(file, "x", { mode: 0o666 });
@@ -55,7 +55,7 @@ async function actUnheard(name: string) {
   execFileSync("mkfifo", [go]);
   const gate = openSync(go, constants.O_RDWR);
   const recorded: string[] = [];
-  const script = `sleep 10000 & read -r word; for act in $(seq ${ACTS}); do : > ${file}; done; exit 7`;
+  const script = `sleep 10000 & read -r word; for act in $(seq ${ACTS}); do : > ${file}; done; ${end}`;
   const confined = shop.start("/bin/sh", ["-c", script], {
     allow: rules(`${folder}/`, "read", "modify"),
     record: async (call) => {
@@ -84,6 +84,24 @@ test("a program that ends while its broker is late loses no record, and ends as 
   await recorded;
   expect(records).toEqual(Array.from({ length: ACTS }, () => file));
   expect(await exit).toEqual([7, null]);
+});
+
+test("a program that dies of a signal while its broker is late loses no record either", async () => {
+  const { child, found, file, records, recorded } = await actUnheard("killed", "kill -TERM $$");
+  const exit = once(child, "exit");
+  expect(found).toBe("waits");
+  await recorded;
+  expect(records).toEqual(Array.from({ length: ACTS }, () => file));
+  expect(await exit).toEqual([null, "SIGTERM"]);
+});
+
+test.each(["exit 0", "kill -KILL $$"])("nothing is left to whoever adopts orphans: %s", async (end) => {
+  const confined = shop.start("/bin/sh", ["-c", `sleep 10000 & ${end}`], { stdio: "ignore" });
+  const exit = once(confined.child, "exit");
+  await confined.started;
+  const inside = childrenOf(confined.child.pid ?? 0);
+  await exit;
+  expect(inside.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
 });
 
 test("a launcher whose broker goes away without reading does not wait for it", async () => {
