@@ -37,7 +37,9 @@ export async function buildGuard({ output = OUTPUT } = {}) {
   // WHY small: what is shorter is read and compiled sooner, at every start.
   const realm = asAscii(await realmScript(undefined, { minify: true }));
   const compact = { removeWhitespace: true };
-  const worker = asAscii(strict(await bundleFile(WORKER, { ...compact, plugins: [answersApart] })));
+  const workerCode = await bundleFile(WORKER, { ...compact, plugins: [answersApart] });
+  // WHY in a function: a thread runs it as a script, whose names must not meet those that a flag makes global.
+  const worker = asAscii(`(() => {${strict(workerCode)}\n})();`);
   const answersCode = await bundleFile(ANSWERS, compact);
   const answers = asAscii(`((exports) => {${strict(answersCode)}\nreturn exports;})({})`);
   const inner = await bundleFile(SECOND, { define: { GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT) } });

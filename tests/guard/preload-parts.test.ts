@@ -20,14 +20,14 @@ afterAll(async () => {
 });
 beforeEach(() => writeFileSync(compiled, data));
 
-const works = async (): Promise<void> => {
+const works = async (flags: readonly string[] = []): Promise<void> => {
   const found = await outcomes(
     world,
     `read: () => fs.readFileSync(at.reads + "/a.txt", "utf8"), secret: () => fs.readFileSync(at.secret + "/a.txt")`,
-    { waitMs: 0 },
+    { waitMs: 0, flags },
   );
   expect(found["read"]).toBe("reads a");
-  expect(found["secret"]).toMatch(/ERR_ACCESS_DENIED/);
+  expect(found["secret"]).toMatch(/ERR_ACCESS_DENIED approval_required/);
 };
 
 it("the guard starts without the file beside it", async () => {
@@ -43,3 +43,6 @@ it("what was compiled of other parts is not used, though V8 would take it", asyn
   writeFileSync(compiled, other);
   await works();
 });
+
+it("names that a flag makes global in every thread are none of the guard's", () =>
+  works(["--expose_externalize_string"]));

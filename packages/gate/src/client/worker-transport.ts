@@ -103,11 +103,14 @@ export class WorkerTransport implements GateTransport {
     this.#post({ kind: "taken_over", start: link });
   }
 
-  /** WHY before a question: its time is not that of a thread that comes up. */
+  /**
+   * WHY before a question: its time is not that of a thread that comes up.
+   * INVARIANT: where it does not come up, the gate is closed.
+   */
   #awaitUp(timeoutMs: number = OPEN_MS): void {
     if (this.#isUp) return;
     this.#isUp = true;
-    this.#shared.await(READY_TICKET, timeoutMs, monotonicMs);
+    if (this.#shared.await(READY_TICKET, timeoutMs, monotonicMs) === undefined) this.#died();
   }
 
   get terms(): GateTerms {
