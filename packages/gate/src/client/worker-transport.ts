@@ -103,10 +103,7 @@ export class WorkerTransport implements GateTransport {
     this.#post({ kind: "taken_over", start: link });
   }
 
-  /**
-   * WHY before a question: its time is not that of a thread that comes up.
-   * INVARIANT: where it does not come up, the gate is closed.
-   */
+  /** INVARIANT: a gate whose worker does not come up is closed. WHY before a question: its time is another one. */
   #awaitUp(timeoutMs: number = OPEN_MS): void {
     if (this.#isUp) return;
     this.#isUp = true;
