@@ -105,6 +105,7 @@ const NAMED = Object.freeze({
   "test-child-process-fork-detached.js": CHILD,
   "test-child-process-fork-exec-argv.js": CHILD,
   "test-child-process-fork-ref.js": CHILD,
+  "test-child-process-fork-stdio.js": CHILD,
   "test-child-process-ipc.js": CHILD,
   "test-child-process-spawnsync-input.js": CHILD,
   "test-child-process-no-deprecation.js": CHILD,
