@@ -25,8 +25,9 @@ const owners = new WeakMap<object, Connection>();
 let permit: Permit | undefined;
 
 /**
- * Lets one stream be asked for on this connection, in whatever runs `Node's own step` with it.
+ * Lets one stream be asked for on this connection, while Node makes it.
  * @param stream what was decided on; none where network connect was
+ * @returns runs Node's own step, once with effect
  */
 export function permitStream(
   connection: Connection,
