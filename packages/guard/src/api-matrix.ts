@@ -164,11 +164,11 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
     },
   },
   "http.Agent.prototype": {
-    guarded: "addRequest",
+    guarded: "addRequest createSocket",
     refused: "",
     harmless: {
       "opens by `Socket.prototype.connect`":
-        "constructor createConnection createSocket destroy getName keepSocketAlive removeSocket reuseSocket setRequestSocket",
+        "constructor createConnection destroy getName keepSocketAlive removeSocket reuseSocket setRequestSocket",
     },
   },
   http2: {

@@ -4,7 +4,6 @@
  * The process is whom its socket says, all of it: that subject is its root frame, so no callback loses it.
  * Must never let the program run where it cannot guard it: what it throws ends the process.
  */
-import { randomInt } from "node:crypto";
 import Module from "node:module";
 import { fileURLToPath } from "node:url";
 import { SyncGateClient, openPrivateRealm, realPath } from "@sallyport/gate";
@@ -25,15 +24,15 @@ import { installNetwork } from "./network/install-network.ts";
 import { ownSockets } from "./network/socket-owner.ts";
 import { openHatchway } from "./open-hatch.ts";
 import { guardProcesses } from "./process/guard-processes.ts";
+import { randomSeed } from "./random-seed.ts";
 import { installNativeFiles } from "./refused/native-files.ts";
 import { installRefused } from "./refused/refused-exports.ts";
+import { hearLoads } from "./when-loaded.ts";
 
 /** Put in by the build: what the first part of the preload hands over. */
 declare const BEGUN: Begun;
 /** What this script is called on the stack. */
 declare const GUARD_SCRIPT: string;
-
-const SEED_END = 2 ** 32;
 
 /** What Node loads when it is first used, and should be loaded while nothing is replaced. */
 function warm(): void {
@@ -57,7 +56,7 @@ function openGround(): Ground {
     gate: BEGUN.worker,
     openRealm: () => {
       warm();
-      return openPrivateRealm({ seed: [randomInt(SEED_END), randomInt(SEED_END)], ...BEGUN.realm });
+      return openPrivateRealm({ seed: randomSeed(), ...BEGUN.realm });
     },
   });
   // WHY: what was declared and done is told in batches, and the last one is not lost.
@@ -128,6 +127,7 @@ function install(): void {
   const { _cache: cache } = Module as unknown as { readonly _cache: Record<string, unknown> };
   const ground = openGround();
   endThreads(ground);
+  hearLoads();
   installFs(ground);
   installWorkingFolder(ground);
   installLoading(ground);

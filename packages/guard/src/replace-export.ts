@@ -1,12 +1,15 @@
 /**
  * Puts a guarded function in the place of Node's own. It keeps name, length and the extra properties that others look
  * at, so that libraries cannot tell the difference; the original is held by the guard alone.
+ * Some modules are loaded when foreign code has run already: what it needs was taken before.
  */
 import { promisify } from "node:util";
-import { defineProperty, getOwnPropertyDescriptor, hasOwn, ownKeys } from "./captured.ts";
+import { bare, defineProperty, getOwnPropertyDescriptor, hasOwn, ownKeys } from "./captured.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
 type AnyFunction = (...args: any[]) => unknown;
+
+const PROMISIFIED = promisify.custom;
 
 /** False where there is no such function on this Node. */
 export function replaceExport(
@@ -22,7 +25,7 @@ export function replaceExport(
   const wrapped = wrap(original as AnyFunction);
   copyProperties(original as AnyFunction, wrapped);
   const { enumerable = true, configurable = true, writable = true } = descriptor;
-  defineProperty(holder, name, { value: wrapped, enumerable, configurable, writable });
+  defineProperty(holder, name, bare({ value: wrapped, enumerable, configurable, writable }));
   return true;
 }
 
@@ -31,7 +34,7 @@ function copyProperties(original: AnyFunction, wrapped: AnyFunction): void {
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as PropertyKey;
     // WHY: both lead to the original: a promisified form of it, and the prototype of a class.
-    if (key === promisify.custom || key === "prototype" || key === "native") continue;
+    if (key === PROMISIFIED || key === "prototype" || key === "native") continue;
     if (hasOwn(wrapped, key) && key !== "name" && key !== "length") continue;
     const descriptor = getOwnPropertyDescriptor(original, key);
     if (descriptor !== undefined) defineProperty(wrapped, key, descriptor);

@@ -3,21 +3,10 @@
  * itself, natively, so the headers that were decided on are a copy that the program cannot reach. A session connects when
  * its first stream has passed. A stream that is left open for a body is a send.
  */
-import { EventEmitter } from "node:events";
-import http2 from "node:http2";
+import type http2 from "node:http2";
 import { Duplex } from "node:stream";
-import { promisify } from "node:util";
 import { refusedError } from "../blocked-call.ts";
-import {
-  apply,
-  bare,
-  defineProperty,
-  getOwnPropertyDescriptor,
-  getPrototypeOf,
-  newPromise,
-  ownKeys,
-  put,
-} from "../captured.ts";
+import { apply, bare, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type Connection, connectionOf } from "../network/connection.ts";
 import { decideEndpoint } from "../network/decide-endpoint.ts";
@@ -25,9 +14,11 @@ import { type HeldConnection, holdingConnection } from "../network/guard-sockets
 import { setStanding } from "../network/native-handles.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
+import { whenLoaded } from "../when-loaded.ts";
 import { type Kept, keptFor, symbolIn } from "./kept-session.ts";
 import { guardNativeSession, permitStream } from "./native-session.ts";
-import { showSession } from "./shown-session.ts";
+import { promiseSessions } from "./promised-session.ts";
+import { ownerSymbol, showSession } from "./shown-session.ts";
 import { type StreamRequest, streamRequest } from "./stream-request.ts";
 import { connectAlone } from "./unasked-session.ts";
 
@@ -40,7 +31,6 @@ const sessions = new WeakMap<object, Kept>();
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
 const { destroy } = Duplex.prototype;
-const { once, removeListener } = EventEmitter.prototype;
 /* oxlint-enable typescript/unbound-method */
 
 const soon = setImmediate;
@@ -50,12 +40,24 @@ function keptOf(session: object): Kept | undefined {
 }
 
 export function guardHttp2(ground: Ground): void {
-  guardSessions(ground);
+  const owner = ownerSymbol();
+  whenLoaded("http2", (exports) => guardExports(ground, exports as typeof http2, owner));
+}
+
+function guardExports(ground: Ground, exports: typeof http2, owner: symbol | undefined): void {
+  let classes: "as Node made them" | "seen" | "guarded" = "as Node made them";
   replaceExport(
-    http2,
+    exports,
     "connect",
     (original) =>
       function connect(...args: unknown[]) {
+        if (classes === "as Node made them") {
+          classes = "seen";
+          guardSessions(ground, original as typeof http2.connect, owner);
+          classes = "guarded";
+        }
+        // INVARIANT: no session is made whose class is not guarded; also not while that is being done.
+        if (classes !== "guarded") throw refused("http2.connect");
         const at = typeof args[1] === "function" ? 2 : 1;
         const options = at === 1 ? copied(args[1]) : bare({});
         const listener = at === 1 ? args[2] : args[1];
@@ -67,23 +69,12 @@ export function guardHttp2(ground: Ground): void {
         return session;
       },
   );
-  defineProperty(http2.connect, promisify.custom, bare({ value: connected }));
-  replaceExport(http2, "performServerHandshake", (original) => (...args: unknown[]) => {
+  promiseSessions(exports.connect);
+  replaceExport(exports, "performServerHandshake", (original) => (...args: unknown[]) => {
     const socket = args[0];
     const connection = typeof socket === "object" && socket !== null ? connectionOf(socket) : undefined;
     if (connection !== undefined && connection.passage !== "raw") throw refused("performServerHandshake");
-    return apply(original, http2, args);
-  });
-}
-
-/** What `util.promisify` makes of it. */
-function connected(authority: string, options?: http2.SecureClientSessionOptions): Promise<Session> {
-  return newPromise((resolve, reject) => {
-    const session = http2.connect(authority, options, () => {
-      apply(removeListener, session, ["error", reject]);
-      resolve(session);
-    });
-    apply(once, session, ["error", reject]);
+    return apply(original, exports, args);
   });
 }
 
@@ -104,7 +95,7 @@ function openSession(
     let held: HeldConnection | undefined;
     const session = holdingConnection(
       (one) => void (held = one),
-      () => apply(original, http2, [authority, options, listener]) as Session,
+      () => apply(original, undefined, [authority, options, listener]) as Session,
     );
     return {
       session,
@@ -122,7 +113,7 @@ function openSession(
     setStanding(socket._handle, "taken", connection);
     return socket;
   });
-  const session = apply(original, http2, [authority, options, listener]) as Session;
+  const session = apply(original, undefined, [authority, options, listener]) as Session;
   return {
     session,
     kept: connection === undefined ? undefined : keptFor(session, connection, undefined),
@@ -149,13 +140,16 @@ function refused(name: string): Error {
 }
 
 /**
- * WHY before the program runs: the classes are not exported, so a session that is never finished has to show them, and what a
- * program has put into the places of Node's parts would see them first.
+ * WHY not sooner: the classes are not exported, so a session that is never finished has to show them, and that takes time.
+ * @throws Error where they cannot be guarded
  */
-function guardSessions(ground: Ground): void {
-  const shown = showSession();
+function guardSessions(ground: Ground, connect: typeof http2.connect, owner: symbol | undefined): void {
+  const shown = owner === undefined ? undefined : showSession(connect, owner);
   if (shown === undefined || !guardNativeSession(shown.native))
-    throw new Error("this Node shows no native session of HTTP/2: use a Node that Sallyport knows");
+    throw refusedError(
+      "`http2.connect` is refused: this Node shows no native session that nobody else has seen",
+      bare({ syscall: "http2.connect" }),
+    );
   const prototype = getPrototypeOf(shown.session) as object;
   replaceExport(
     prototype,

@@ -1,26 +1,18 @@
 /**
- * What HTTP clients are about to ask for, as far as they say so before they connect: the agents of `http`, and every
- * copy of undici by its diagnostics channel. A note decides nothing. It says which question is asked when a connection is
- * opened, in whose name, and in whose name a request on a shared connection is decided; what leaves is read from the bytes.
+ * What HTTP clients are about to ask for, as far as they say so before they connect (`note-clients.ts`). A note decides
+ * nothing. It says which question is asked when a connection is opened, in whose name, and in whose name a request on a
+ * shared connection is decided; what leaves is read from the bytes.
  * INVARIANT: a note that was made up opens nothing but a connection whose every request is decided.
  * In a process that runs several subjects a note is found by its request, since two of them may ask for the same URL.
  */
 import diagnostics from "node:diagnostics_channel";
-import http from "node:http";
-import https from "node:https";
-import { types } from "node:util";
 import { type Host, parseHost } from "@sallyport/contract";
 import { capturedUrl } from "@sallyport/gate";
-import { apply, bare, getOwnPropertyDescriptor, hasOwn } from "../captured.ts";
+import { apply, bare, getOwnPropertyDescriptor } from "../captured.ts";
 import { portOf } from "../network/endpoint.ts";
-import { replaceExport } from "../replace-export.ts";
 import { type Within, withinNow } from "../within-context.ts";
 import { type RequestNote, addNote, takeOldest } from "./noted-requests.ts";
-import { operationOf, pathOf } from "./request-part.ts";
-
-// oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
-const { getHeader } = http.OutgoingMessage.prototype;
-const { isProxy } = types;
+import { operationOf } from "./request-part.ts";
 
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
@@ -37,6 +29,14 @@ const byRequest = new WeakMap<object, RequestNote>();
 const sending = new WeakMap<object, object>();
 /** Of the request that a connection is opened for at this moment. */
 let opening: RequestNote | undefined;
+type GetHeader = (this: unknown, name: string) => unknown;
+/** Node's own, of which there is none before `http` is loaded; nor are there headers to read. */
+let getHeader: GetHeader = () => undefined;
+
+/** By which the headers of requests are read. */
+export function readHeadersBy(own: GetHeader): void {
+  getHeader = own;
+}
 
 /** From here on requests of several subjects are told apart. */
 export function noteExactly(): void {
@@ -49,20 +49,6 @@ export function noteExactly(): void {
       apply(set, sending, [socket, request]);
     });
   });
-  replaceExport(
-    http.Agent.prototype,
-    "createSocket",
-    (original) =>
-      function createSocket(this: unknown, ...args: unknown[]) {
-        const before = opening;
-        opening = noteOf(args[0]);
-        try {
-          return apply(original, this, args);
-        } finally {
-          opening = before;
-        }
-      },
-  );
 }
 
 function noteOf(request: unknown): RequestNote | undefined {
@@ -82,66 +68,23 @@ export function noteWrittenTo(socket: object): RequestNote | undefined {
   return noteOf(message) ?? noteOf(apply(get, sending, [socket]));
 }
 
-export function installNotes(): void {
-  replaceExport(
-    http.Agent.prototype,
-    "addRequest",
-    (original) =>
-      function addRequest(
-        this: unknown,
-        request: unknown,
-        options: unknown,
-        port: unknown,
-        localAddress: unknown,
-      ) {
-        noteAgentRequest(request as NotedRequest, options as NotedOptions);
-        return apply(original, this, [request, options, port, localAddress]);
-      },
-  );
-  for (const exports of [http, https])
-    for (const name of ["request", "get"])
-      replaceExport(
-        exports,
-        name,
-        (original) =>
-          function request(url: unknown, options: unknown, answered: unknown) {
-            return original(noteOwnConnection(url, url), noteOwnConnection(options, url), answered);
-          },
-      );
-  diagnostics.subscribe("undici:request:create", (message) => {
-    quietlyNoted(() => noteUndici((message as { readonly request: UndiciRequest }).request));
-  });
+/** What is opened meanwhile is opened for this request. */
+export function whileOpening<R>(request: unknown, work: () => R): R {
+  const before = opening;
+  opening = noteOf(request);
+  try {
+    return work();
+  } finally {
+    opening = before;
+  }
 }
 
 /** WHY: what a client hands over may be anything; without a note its connection is a raw one. */
-function quietlyNoted(note: () => void): void {
+export function quietlyNoted(note: () => void): void {
   try {
     note();
   } catch {
     // Nothing is noted, nothing is opened by it.
-  }
-}
-
-interface NotedRequest {
-  readonly method: unknown;
-  readonly path: unknown;
-}
-
-interface NotedOptions {
-  readonly host?: unknown;
-  readonly port?: unknown;
-  readonly socketPath?: unknown;
-}
-
-/** WHY its headers are not read: most requests leave by a connection that is there, and nobody asks. */
-function noteAgentRequest(request: NotedRequest, options: NotedOptions): void {
-  try {
-    const { host, port, socketPath } = options;
-    if (socketPath !== undefined && socketPath !== null) return;
-    const { method, path } = request;
-    keepNote(host, port, method, path, "unread", false, request);
-  } catch {
-    // As in `quietlyNoted`, without a closure for every request.
   }
 }
 
@@ -174,71 +117,8 @@ function hasHeader(request: object | undefined, name: string): boolean {
   return value !== undefined && value !== "0" && value !== 0;
 }
 
-type Options = Readonly<Record<string, unknown>>;
-type Create = (options: Options, ...rest: unknown[]) => unknown;
-
-/** Clients that open a connection themselves do so without an agent; they are asked what for when they do. */
-function noteOwnConnection(given: unknown, first: unknown): unknown {
-  if (typeof given !== "object" || given === null) return given;
-  if (!hasOwn(given, "createConnection") || isProxy(given)) return given;
-  const create: unknown = getOwnPropertyDescriptor(given, "createConnection")?.value;
-  return typeof create === "function" ? withNotes(given as Options, create as Create, first) : given;
-}
-
-/** @param first of the arguments: the URL, where there is one. WHY: Node takes the path away before it connects. */
-function withNotes(given: Options, create: Create, first: unknown): Options {
-  const target = given["path"] ?? pathIn(first);
-  return { ...given, createConnection };
-  function createConnection(this: unknown, options: Options, ...rest: unknown[]): unknown {
-    quietlyNoted(() => noteOptions(options, target));
-    return apply(create, this, [options, ...rest]);
-  }
-}
-
-function pathIn(url: unknown): string {
-  const href = capturedUrl(
-    typeof url === "object" ? (url as { readonly href: string }).href : (url as string),
-  );
-  return href === undefined ? "/" : pathOf(href);
-}
-
-function noteOptions(options: Options, target: unknown): void {
-  const { host, hostname, port, defaultPort, method, headers, socketPath } = options;
-  if (socketPath !== undefined && socketPath !== null) return;
-  const isWebsocket = (headers as Options | undefined)?.["Upgrade"] === "websocket";
-  const noted = hostname ?? host ?? "localhost";
-  keepNote(noted, port ?? defaultPort, method ?? "GET", target, "none", isWebsocket, undefined);
-}
-
-interface UndiciRequest {
-  readonly origin: unknown;
-  readonly method: unknown;
-  readonly path: unknown;
-  readonly body: unknown;
-  readonly upgrade: unknown;
-}
-
-function noteUndici(request: UndiciRequest): void {
-  const { origin, method, path, body, upgrade } = request;
-  if (typeof origin !== "string" || origin !== lastOrigin) {
-    const href = capturedUrl(String(origin));
-    if (href === undefined) return;
-    const url = new URL(href);
-    lastOriginHost = url.hostname;
-    lastOriginPort = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port;
-    lastOrigin = typeof origin === "string" ? origin : "";
-  }
-  const carried = body !== null && body !== undefined ? "some" : "none";
-  keepNote(lastOriginHost, lastOriginPort, method, path, carried, upgrade === "websocket", request);
-}
-
-/** WHY kept: as with hosts. What stands here for an origin that is no text holds for one request. */
-let lastOrigin = "";
-let lastOriginHost: unknown;
-let lastOriginPort: unknown;
-
 /** @param request whose note it is, where the client has shown it */
-function keepNote(
+export function keepNote(
   host: unknown,
   port: unknown,
   method: unknown,

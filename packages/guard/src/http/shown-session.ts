@@ -1,11 +1,13 @@
 /**
  * Shows the classes of HTTP/2 sessions, which Node exports nowhere: a session is begun and given up at the moment when Node
  * puts it on its native one. Before that it has touched nothing, so nothing has to be taken back or waited for.
- * Must be used before the program runs: meanwhile every object has a setter.
+ * Runs when a program first connects, so foreign code may have prepared for it: what it is shown of the session is no
+ * harm, since the native one decides; where it could have seen that one first, nothing is shown.
  */
-import http2 from "node:http2";
+import type http2 from "node:http2";
 import { Socket } from "node:net";
-import { bare, defineProperty, isSymbolOf, ownKeys } from "../captured.ts";
+import { types } from "node:util";
+import { apply, bare, defineProperty, getPrototypeOf, hasOwn, isSymbolOf, ownKeys } from "../captured.ts";
 
 export interface ShownSession {
   readonly session: object;
@@ -13,32 +15,41 @@ export interface ShownSession {
 }
 
 const ObjectPrototype = Object.prototype;
+const { isProxy } = types;
+const { deleteProperty } = Reflect;
 const nothing = (): void => undefined;
 
-/** `undefined` where this Node makes its sessions in another way. */
-export function showSession(): ShownSession | undefined {
-  const key = ownerSymbol();
-  if (key === undefined) return undefined;
+/**
+ * @param connect Node's own
+ * @param key see {@link ownerSymbol}
+ * @returns `undefined` where this Node makes its sessions in another way, or somebody else may have seen one
+ */
+export function showSession(connect: typeof http2.connect, key: symbol): ShownSession | undefined {
   let shown: ShownSession | undefined;
-  defineProperty(ObjectPrototype, key, {
-    configurable: true,
-    set(this: object, session: object) {
-      shown = bare({ session, native: this });
-      throw new Error("the session was seen: go no further");
-    },
-  });
+  function set(this: object, session: object): void {
+    if (isUntouched(this, key)) shown = bare({ session, native: this });
+    throw new Error("the session was seen: go no further");
+  }
+  if (!defineProperty(ObjectPrototype, key, bare({ configurable: true, set }))) return undefined;
   try {
-    http2.connect("http://localhost", bare({ createConnection: unconnected as never }));
+    apply(connect, undefined, ["http://localhost", bare({ createConnection: unconnected as never })]);
   } catch {
     // WHY: it was given up, or refused; which of them is seen below.
   } finally {
-    Reflect.deleteProperty(ObjectPrototype, key);
+    deleteProperty(ObjectPrototype, key);
   }
   return shown;
 }
 
-/** The name under which Node puts the owner of a native object on it. */
-function ownerSymbol(): symbol | undefined {
+/** INVARIANT: nobody between the native session and us was asked first, who would have its class as Node made it. */
+function isUntouched(native: object, key: symbol): boolean {
+  for (let holder = getPrototypeOf(native); holder !== ObjectPrototype; holder = getPrototypeOf(holder))
+    if (holder === null || isProxy(holder) || hasOwn(holder, key)) return false;
+  return true;
+}
+
+/** The name under which Node puts the owner of a native object on it. For the time before foreign code runs. */
+export function ownerSymbol(): symbol | undefined {
   const handle = {};
   void new Socket({ handle, manualStart: true } as object);
   const keys = ownKeys(handle);

@@ -5,17 +5,8 @@
  * no name is looked up, before the decision.
  */
 import net from "node:net";
-import tls from "node:tls";
 import { type Host, isLocalAddress } from "@sallyport/contract";
-import {
-  apply,
-  bare,
-  freeze,
-  getOwnPropertyDescriptor,
-  getPrototypeOf,
-  inNextTick,
-  put,
-} from "../captured.ts";
+import { apply, bare, freeze, getOwnPropertyDescriptor, inNextTick, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import type { RequestNote } from "../http/noted-requests.ts";
 import { type Asked, askedBy, takeNote } from "../http/request-note.ts";
@@ -40,7 +31,7 @@ import {
   endpointPart,
   ownOptions,
 } from "./endpoint.ts";
-import { isOtherwiseNamed } from "./guard-tls.ts";
+import { isOtherwiseNamed, isSecure } from "./guard-tls.ts";
 import { isBadLookup, refuseAsNode, requireHints } from "./not-an-endpoint.ts";
 import { ownSocket } from "./socket-owner.ts";
 
@@ -54,7 +45,6 @@ const { destroy } = net.Socket.prototype;
 const { _undestroy: undestroy } = net.Socket.prototype as unknown as { readonly _undestroy: () => void };
 /* oxlint-enable typescript/unbound-method */
 const { deleteProperty } = Reflect;
-const TlsPrototype = tls.TLSSocket.prototype;
 
 /** A connection that is not dialled before somebody decided on what it is for. */
 export interface HeldConnection {
@@ -273,12 +263,6 @@ function dialledAddress(host: Host, addresses: readonly Host[]): Host | undefine
   for (let index = 0; index < addresses.length; index++)
     if (isLocalAddress(addresses[index] as Host)) return addresses[index];
   return first;
-}
-
-function isSecure(socket: object): boolean {
-  for (let holding: object | null = socket; holding !== null; holding = getPrototypeOf(holding))
-    if (holding === TlsPrototype) return true;
-  return false;
 }
 
 /** WHY: clients give a connection some seconds; the time that a person takes is not the time of a connection. */

@@ -2,15 +2,16 @@
  * TLS inside a connection that was opened for requests: from then on the requests are followed where they are written in
  * the clear, which is the TLS socket. The name that is asked for in the handshake must be the host, because a server of
  * many names goes by it. It is read where the handshake takes it from, which is the native handle.
+ * `tls` is guarded when it is loaded. A TLS socket that was made of it before that writes nothing (`native-handles.ts`).
  */
-import tls from "node:tls";
+import type tls from "node:tls";
 import { type Host, foldLocalHost } from "@sallyport/contract";
-import { append, apply, bare } from "../captured.ts";
+import { append, apply, bare, getPrototypeOf } from "../captured.ts";
 import { lowered } from "../http/request-head.ts";
 import { refusing } from "../refused/refused-exports.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type Connection, connectionOf, isRaw, keepConnection, newConnection } from "./connection.ts";
-import { guardHandle, refused, setStanding } from "./native-handles.ts";
+import { ownTls, refused, setStanding } from "./native-handles.ts";
 
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
@@ -24,8 +25,11 @@ interface Secured {
   readonly _tlsOptions?: { readonly isServer?: unknown };
 }
 
-export function guardTls(): void {
-  const { prototype } = tls.TLSSocket;
+let secure: object | undefined;
+
+export function guardTls(exports: object): void {
+  const { prototype } = (exports as typeof tls).TLSSocket;
+  secure = prototype;
   replaceExport(
     prototype,
     "_wrapHandle",
@@ -36,7 +40,7 @@ export function guardTls(): void {
         if (outer !== undefined && !isRaw(outer)) coverBy(this, outer, inner as object);
         const handle = apply(original, this, args);
         if (typeof handle === "object" && handle !== null) {
-          guardHandle(handle);
+          ownTls(handle);
           apply(set, sockets, [handle, this]);
         }
         const own = connectionOf(this);
@@ -45,6 +49,13 @@ export function guardTls(): void {
         return handle;
       },
   );
+}
+
+export function isSecure(socket: object): boolean {
+  if (secure === undefined) return false;
+  for (let holding: object | null = socket; holding !== null; holding = getPrototypeOf(holding))
+    if (holding === secure) return true;
+  return false;
 }
 
 /**

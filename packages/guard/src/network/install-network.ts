@@ -4,7 +4,7 @@
 import type { Ground } from "../ground.ts";
 import { guardWrites } from "../http/checked-write.ts";
 import { guardHttp2 } from "../http/guard-http2.ts";
-import { installNotes } from "../http/request-note.ts";
+import { installNotes } from "../http/note-clients.ts";
 import { connectionOf } from "./connection.ts";
 import { guardDatagrams } from "./guard-datagrams.ts";
 import { guardListen } from "./guard-listen.ts";
@@ -14,13 +14,16 @@ import { guardSockets } from "./guard-sockets.ts";
 import { guardTls, keepName } from "./guard-tls.ts";
 import { installHandles } from "./native-handles.ts";
 import { refuseNetwork } from "./refuse-network.ts";
+import { whenLoaded } from "../when-loaded.ts";
 
 export function installNetwork(ground: Ground): void {
-  installHandles(connectionOf, keepName);
+  const isTlsHeld = installHandles(connectionOf, keepName);
   refuseNetwork();
   installNotes();
   guardSockets(ground);
-  guardTls();
+  // INVARIANT: what is not held below is guarded before the program runs.
+  if (isTlsHeld) whenLoaded("tls", guardTls, "_tls_wrap");
+  else guardTls(process.getBuiltinModule("tls"));
   guardWrites(ground);
   guardDatagrams(ground);
   guardHttp2(ground);

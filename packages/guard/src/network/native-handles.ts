@@ -46,6 +46,8 @@ const standings = new WeakMap<object, Standing>();
 /** INVARIANT: a handle keeps the connection that it was made for, whichever socket the program puts it on. */
 const owners = new WeakMap<object, object>();
 const guarded = new SafeWeakSet();
+const madeByTls = new SafeWeakSet();
+let isTlsHeld = false;
 /** What the guard is about to write, and by which method; no handle: nothing. */
 let releasedHandle: unknown;
 let releasedData: unknown;
@@ -151,8 +153,9 @@ export function binding<R>(work: () => R): R {
  * WHY: before the program runs their classes are to be had; later the first handle shows them.
  * @param find the connection of a socket
  * @param keep is told the name that TLS will ask for
+ * @returns whether nothing is written by TLS that {@link ownTls} does not know
  */
-export function installHandles(find: typeof connectionOn, keep: typeof keepName): void {
+export function installHandles(find: typeof connectionOn, keep: typeof keepName): boolean {
   connectionOn = find;
   keepName = keep;
   quietly(() => {
@@ -172,6 +175,13 @@ export function installHandles(find: typeof connectionOn, keep: typeof keepName)
       }
     }
   });
+  return isTlsHeld;
+}
+
+/** A handle of TLS that its guarded socket has made. */
+export function ownTls(handle: object): void {
+  guardHandle(handle);
+  madeByTls.add(handle);
 }
 
 const TAKEN_OVER = bare({
@@ -199,7 +209,8 @@ function guardClass(prototype: object): void {
   ) {
     if (guarded.has(holder)) return;
     guarded.add(holder);
-    for (const name of WRITES) if (hasOwn(holder, name)) guardWrite(holder, name);
+    for (const name of WRITES) if (hasOwn(holder, name)) guardWrite(holder, name, isTls);
+    if (isTls && hasOwn(holder, "writeBuffer")) isTlsHeld = true;
     for (const name of CONNECTS) if (!isTls && hasOwn(holder, name)) guardConnect(holder, name, isPipe);
     if (isTls && hasOwn(holder, "setServername")) guardName(holder);
     for (const name of BINDS) if (!isTls && hasOwn(holder, name)) guardBind(holder, name);
@@ -208,7 +219,8 @@ function guardClass(prototype: object): void {
   }
 }
 
-function guardWrite(holder: object, name: string): void {
+/** INVARIANT: TLS whose socket is not guarded, wherever that comes from, writes nothing. */
+function guardWrite(holder: object, name: string, isTls: boolean): void {
   replaceExport(
     holder,
     name,
@@ -217,6 +229,7 @@ function guardWrite(holder: object, name: string): void {
         const standing = standingOf(this);
         const isFree = standing === undefined || standing === "free";
         if (!isFree && !takeReleased(this, data, name)) throw refused();
+        if (isTls && !madeByTls.has(this)) throw refused();
         return apply(original, this, [request, data, more]);
       },
   );

@@ -5,8 +5,11 @@
 import process from "node:process";
 import { isMainThread } from "node:worker_threads";
 import { refusedError } from "../blocked-call.ts";
-import { bare, defineProperty, freeze, getOwnPropertyDescriptor } from "../captured.ts";
+import { bare, defineProperty, freeze, getOwnPropertyDescriptor, ownKeys, quietly } from "../captured.ts";
 import { replaceExport } from "../replace-export.ts";
+import { whenLoaded } from "../when-loaded.ts";
+
+const ENGINE = "it loads native code";
 
 /** By module: the function, and why. */
 export const REFUSED_EXPORTS: Readonly<Record<string, Readonly<Record<string, string>>>> = freeze({
@@ -40,7 +43,7 @@ export const REFUSED_EXPORTS: Readonly<Record<string, Readonly<Record<string, st
     createHook: "it hands out resources of the guard",
     executionAsyncResource: "it hands out resources of the guard",
   },
-  crypto: { setEngine: "it loads native code" },
+  crypto: { setEngine: ENGINE },
   trace_events: { createTracing: "it writes a file by itself" },
 });
 
@@ -57,15 +60,41 @@ const REPORT_SETTINGS = freeze([
 export function installRefused(): void {
   // WHY: some Nodes make this class when it is first used, with a function that is refused from here on.
   Reflect.get(process.getBuiltinModule("async_hooks"), "AsyncLocalStorage");
-  for (const [name, refused] of Object.entries(REFUSED_EXPORTS)) {
+  const isEngineHeld = refuseEngine();
+  for (const name of Object.keys(REFUSED_EXPORTS)) {
     // WHY: in a thread there is no such module, and asking for it throws.
     if (name === "trace_events" && !isMainThread) continue;
-    const holder = name === "process" ? process : (process.getBuiltinModule(name) as unknown as object);
-    for (const [key, why] of Object.entries(refused))
-      replaceExport(holder, key, () => refusing(`${name}.${key}`, why));
+    if (name === "process") refuse(name, process);
+    else if (name === "crypto" && isEngineHeld) whenLoaded(name, (exports) => refuse(name, exports));
+    else refuse(name, process.getBuiltinModule(name) as unknown as object);
   }
   refuseReports();
   installSignals();
+}
+
+function refuse(name: string, holder: object): void {
+  const refused = REFUSED_EXPORTS[name] as Readonly<Record<string, string>>;
+  const keys = ownKeys(refused);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
+    const reason = refused[key] as string;
+    replaceExport(holder, key, () => refusing(`${name}.${key}`, reason));
+  }
+}
+
+/**
+ * WHY: `crypto` takes a while to load, and most programs do without. What it takes the function from is refused before.
+ * @returns false where Node hands out no internals
+ */
+function refuseEngine(): boolean {
+  return quietly(() => {
+    try {
+      const native = (process as unknown as { binding(name: string): object }).binding("crypto");
+      return replaceExport(native, "setEngine", () => refusing("crypto.setEngine", ENGINE));
+    } catch {
+      return false;
+    }
+  });
 }
 
 function refuseReports(): void {
