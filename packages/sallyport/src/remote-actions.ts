@@ -1,6 +1,6 @@
 /**
  * Resume actions of a remote host: offered to the server, run here. A job is lent under a lease that is renewed while its
- * handler runs; where the lease is lost the handler is told to stop. At least once, with an idempotency key.
+ * handler runs; before it is over, or where it is lost, the handler is told to stop. At least once, with an idempotency key.
  * Trusts the server for the job; runs it as the module of the action, for the session of the credential.
  */
 import type { JobClient, RuntimeCredential } from "@sallyport/client";
@@ -12,6 +12,7 @@ import {
   type Subject,
 } from "@sallyport/contract";
 import type { HostAction, Runtime } from "@sallyport/runtime";
+import { HeldLease, type HeldLeaseOptions } from "@sallyport/service";
 
 export interface RemoteActionParts {
   readonly client: JobClient;
@@ -32,7 +33,7 @@ export class RemoteActions {
   readonly #parts: RemoteActionParts;
   readonly #fresh = new Map<string, OwnedAction>();
   readonly #taken = new Map<string, OwnedAction>();
-  readonly #aborts = new Set<AbortController>();
+  readonly #held = new Set<HeldLease>();
   readonly #running = new Set<Promise<void>>();
   #turn: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -58,7 +59,7 @@ export class RemoteActions {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#turn;
-    for (const abort of this.#aborts) abort.abort();
+    for (const held of this.#held) held.stop();
     await Promise.all(this.#running);
   }
 
@@ -90,9 +91,10 @@ export class RemoteActions {
     }
     const room = JOBS_AT_ONCE - this.#running.size;
     if (room <= 0 || this.#taken.size === 0 || this.#isClosed) return;
+    const sinceMs = performance.now();
     const answer = await this.#parts.client.lendJobs(Array.from(this.#taken.values(), offerOf), room);
     if (answer === undefined) return;
-    if (answer.ok) for (const job of answer.jobs) this.#begin(job, answer.leaseMs);
+    if (answer.ok) for (const job of answer.jobs) this.#begin(job, { leaseMs: answer.leaseMs, sinceMs });
     else this.#offerAgain();
   }
 
@@ -102,45 +104,40 @@ export class RemoteActions {
     this.#taken.clear();
   }
 
-  #begin(job: LentJob, leaseMs: number): void {
-    const run = this.#run(job, leaseMs).finally(() => {
+  #begin(job: LentJob, lent: Pick<HeldLeaseOptions, "leaseMs" | "sinceMs">): void {
+    const run = this.#run(job, lent).finally(() => {
       this.#running.delete(run);
       this.#plan(0);
     });
     this.#running.add(run);
   }
 
-  async #run(job: LentJob, leaseMs: number): Promise<void> {
+  async #run(job: LentJob, lent: Pick<HeldLeaseOptions, "leaseMs" | "sinceMs">): Promise<void> {
     const { client, enterResume } = this.#parts;
-    const abort = new AbortController();
-    this.#aborts.add(abort);
-    const keeping = this.#keep(job, leaseMs, abort);
+    const held = new HeldLease({
+      ...lent,
+      monotonicMs: () => performance.now(),
+      renew: () => client.settleJob(job, { outcome: "kept" }),
+    });
+    const { signal } = held;
+    this.#held.add(held);
     try {
+      // INVARIANT: an answer that took as long as the lease begins nothing; somebody else may have begun.
+      if (signal.aborted) return;
       const action = this.#taken.get(job.action);
       if (action === undefined)
         throw new Error(`the action \`${job.action}\` is not registered here any more`);
-      const run = { idempotencyKey: job.idempotencyKey, signal: abort.signal };
+      const run = { idempotencyKey: job.idempotencyKey, signal };
       await enterResume(this.#callerOf(job), () => action.handler(job.context, run));
     } catch (error) {
       const text = error instanceof Error ? `${error.name}: ${error.message}` : "the action threw no error";
       await client.settleJob(job, { outcome: "failed", error: text });
       return;
     } finally {
-      clearInterval(keeping);
-      this.#aborts.delete(abort);
+      held.release();
+      this.#held.delete(held);
     }
     await client.settleJob(job, { outcome: "done" });
-  }
-
-  #keep(job: LentJob, leaseMs: number, abort: AbortController): NodeJS.Timeout {
-    let keptMs = performance.now();
-    const keep = async (): Promise<void> => {
-      const startedMs = performance.now();
-      const isHeld = await this.#parts.client.settleJob(job, { outcome: "kept" });
-      if (isHeld === true) keptMs = startedMs;
-      else if (isHeld === false || performance.now() - keptMs >= leaseMs) abort.abort();
-    };
-    return setInterval(() => void keep(), Math.max(1, Math.floor(leaseMs / 3))).unref();
   }
 
   /** INVARIANT: the module of the action, for the session of the credential, without roles, and nobody to ask. */

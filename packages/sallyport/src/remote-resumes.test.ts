@@ -112,7 +112,7 @@ describe("a remote host", () => {
 
   it("that lost its credential is told to stop, and the next one gets the same job", async () => {
     await served.close();
-    served = await serveFixture({ limits: { jobLeaseMs: 60 } });
+    served = await serveFixture({ limits: { jobLeaseMs: 600 } });
     const host = await served.connect();
     let begun: () => void = () => undefined;
     const running = new Promise<void>((resolve) => (begun = resolve));

@@ -27,6 +27,7 @@ export { ForwardingGate, type ForwardingGateOptions } from "./gate/forwarding-ga
 export type { AskedOfChild } from "./gate/gate-node.ts";
 export type { GateServer } from "./gate/gate-server.ts";
 export type { ChildOptions, GateSession } from "./gate/gate-session.ts";
+export { HeldLease, type HeldLeaseOptions } from "./held-lease.ts";
 export type { Listing } from "./listing.ts";
 export { type NewId, type NodeClock, randomId, systemClock } from "./node-clock.ts";
 export {

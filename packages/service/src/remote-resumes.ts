@@ -14,8 +14,7 @@ import type {
 } from "@sallyport/contract";
 import type { JobLease, JobRow, SessionIdentity } from "@sallyport/store";
 import type { NodeParts } from "./node-parts.ts";
-import { checkResume } from "./resume-check.ts";
-import { completeJob, failJob, keepJob, leaseClock, settleJob, tiredCheck } from "./resume-job.ts";
+import { completeJob, failJob, keepJob, leaseClock, lookAgain, settleJob, tiredCheck } from "./resume-job.ts";
 
 type Refused = Extract<LendAnswer, { readonly ok: false }>;
 
@@ -89,14 +88,13 @@ export class RemoteResumes implements ResumeLending {
     );
   }
 
-  /** `undefined`: it is not to be run, and was settled. */
+  /** `undefined`: it is not to be run, and was settled; or it is somebody else's by now. */
   async #lent(holder: ResumeHolder, job: JobRow): Promise<LentJob | undefined> {
     const { id: jobId, leaseNumber, action, idempotencyKey } = job;
-    const check =
-      tiredCheck(this.#parts, job) ??
-      (await this.#parts.store.transaction((tx) => checkResume(this.#parts, tx, job)));
-    if (check.kind !== "run") {
-      await settleJob(this.#parts, job, leaseOf(holder, { jobId, leaseNumber }), check);
+    const lease = leaseOf(holder, { jobId, leaseNumber });
+    const check = tiredCheck(this.#parts, job) ?? (await lookAgain(this.#parts, job, lease));
+    if (check?.kind !== "run") {
+      if (check !== undefined) await settleJob(this.#parts, job, lease, check);
       return undefined;
     }
     const { context, caller } = check;

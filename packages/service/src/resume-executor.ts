@@ -1,14 +1,15 @@
 /**
  * Runs resumes: claims jobs with a lease, looks a second time, runs the handler, completes, tries again later or
- * parks. At least once, with an idempotency key; never two at the same time, because a lease that is lost aborts its
- * run and every verb of it is fenced. A resume that fails never undoes its approval.
+ * parks. At least once, with an idempotency key; never two at the same time, because a run begins only while its lease
+ * is held, is aborted before that is over, and every verb of it is fenced. A resume that fails never undoes its approval.
  */
 import type { JobLease, JobRow } from "@sallyport/store";
 import type { ResumeRun } from "./actions.ts";
 import type { CallerContext } from "./caller-context.ts";
+import { HeldLease } from "./held-lease.ts";
 import type { NodeParts } from "./node-parts.ts";
-import { type ResumeCheck, checkResume } from "./resume-check.ts";
-import { completeJob, failJob, keepJob, leaseClock, settleJob, tiredCheck } from "./resume-job.ts";
+import type { ResumeCheck } from "./resume-check.ts";
+import { completeJob, failJob, keepJob, leaseClock, lookAgain, settleJob, tiredCheck } from "./resume-job.ts";
 import { watchedResume } from "./watched.ts";
 
 /** Enters the runtime as a caller and gives what its code works with. */
@@ -16,12 +17,15 @@ export type EnterCaller = <T>(caller: CallerContext, work: (sdk: unknown) => Pro
 
 const JOBS_AT_ONCE = 4;
 const POLL_MS = 1000;
+const STILL_RUNS =
+  "its last run lost its lease and has not ended: let the action stop when its signal says so";
 
 export class ResumeExecutor {
   readonly #parts: NodeParts;
   readonly #enter: EnterCaller;
   readonly #running = new Set<Promise<void>>();
-  readonly #aborts = new Set<AbortController>();
+  /** Jobs whose handler has not ended, by id. */
+  readonly #held = new Map<string, HeldLease>();
   #timer: NodeJS.Timeout | null = null;
   #stopped = true;
   #looking: Promise<void> | null = null;
@@ -41,7 +45,7 @@ export class ResumeExecutor {
     this.#stopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#looking;
-    for (const abort of this.#aborts) abort.abort();
+    for (const held of this.#held.values()) held.stop();
     await Promise.all(this.#running);
   }
 
@@ -110,9 +114,14 @@ export class ResumeExecutor {
         await settleJob(this.#parts, job, lease, tired);
         return "parked";
       }
-      const check = await this.#parts.store.transaction((tx) => checkResume(this.#parts, tx, job));
-      if (check.kind === "run") return await this.#handle(job, lease, check);
-      await settleJob(this.#parts, job, lease, check);
+      if (this.#held.has(job.id)) {
+        await settleJob(this.#parts, job, lease, { kind: "later", error: STILL_RUNS });
+        return "not_run";
+      }
+      const sinceMs = this.#parts.clock.monotonicMs();
+      const check = await lookAgain(this.#parts, job, lease);
+      if (check?.kind === "run") return await this.#handle(job, lease, check, sinceMs);
+      if (check !== undefined) await settleJob(this.#parts, job, lease, check);
       return "not_run";
     } catch (error) {
       this.#parts.faulted(error);
@@ -125,6 +134,7 @@ export class ResumeExecutor {
     job: JobRow,
     lease: JobLease,
     { action, context, caller }: Extract<ResumeCheck, { readonly kind: "run" }>,
+    sinceMs: number,
   ): Promise<"ran" | "not_run"> {
     const { handler } = action;
     if (handler === null) {
@@ -132,11 +142,18 @@ export class ResumeExecutor {
       await settleJob(this.#parts, job, lease, { kind: "elsewhere" });
       return "not_run";
     }
-    const abort = new AbortController();
-    this.#aborts.add(abort);
-    const renewal = this.#keep(lease, abort);
+    const { clock, limits } = this.#parts;
+    const held = new HeldLease({
+      leaseMs: limits.jobLeaseMs,
+      sinceMs,
+      monotonicMs: () => clock.monotonicMs(),
+      renew: () => keepJob(this.#parts, lease),
+    });
+    const { signal } = held;
+    this.#held.set(job.id, held);
     try {
-      const { signal } = abort;
+      // INVARIANT: a second look that took as long as the lease begins nothing; somebody else may have begun.
+      if (signal.aborted) return "not_run";
       await this.#enter(caller, async (sdk) => {
         const run: ResumeRun = { sdk, idempotencyKey: job.idempotencyKey, caller, signal };
         await handler(context, run);
@@ -146,27 +163,10 @@ export class ResumeExecutor {
       await failJob(this.#parts, lease, text);
       return "ran";
     } finally {
-      clearInterval(renewal);
-      this.#aborts.delete(abort);
+      held.release();
+      this.#held.delete(job.id);
     }
     await completeJob(this.#parts, lease);
     return "ran";
-  }
-
-  /** Renews the lease while the handler runs; where it is lost the handler is told to stop. */
-  #keep(lease: JobLease, abort: AbortController): NodeJS.Timeout {
-    const { limits, clock } = this.#parts;
-    let keptMs = clock.monotonicMs();
-    const renew = async (): Promise<void> => {
-      const startedMs = clock.monotonicMs();
-      try {
-        const isHeld = await keepJob(this.#parts, lease);
-        if (isHeld) keptMs = startedMs;
-        else abort.abort();
-      } catch {
-        if (clock.monotonicMs() - keptMs >= limits.jobLeaseMs) abort.abort();
-      }
-    };
-    return setInterval(() => void renew(), Math.max(1, Math.floor(limits.jobLeaseMs / 3))).unref();
   }
 }

@@ -5,7 +5,7 @@
 import type { JobLease, JobRow, StoreTransaction } from "@sallyport/store";
 import { maskMessage } from "./audit/event-masking.ts";
 import type { NodeParts } from "./node-parts.ts";
-import type { ResumeCheck } from "./resume-check.ts";
+import { type ResumeCheck, checkResume } from "./resume-check.ts";
 
 const ERROR_LENGTH_MAX = 1000;
 const DIED = "its executor died or lost its lease every time: look at the action, then retry";
@@ -24,6 +24,17 @@ export function tiredCheck(
   { attempts, lastError }: JobRow,
 ): Extract<ResumeCheck, { readonly kind: "park" }> | undefined {
   return attempts > limits.attemptsMax ? { kind: "park", error: lastError ?? DIED } : undefined;
+}
+
+/**
+ * The second look, under a lease that begins anew with it. `undefined`: it was lost meanwhile.
+ * INVARIANT: whoever runs a job held its lease when it was looked at, however long it waited after its claim.
+ */
+export function lookAgain(parts: NodeParts, job: JobRow, lease: JobLease): Promise<ResumeCheck | undefined> {
+  return parts.store.transaction(async (tx) => {
+    const untilMs = (await leaseClock(parts, tx)) + parts.limits.jobLeaseMs;
+    return (await tx.jobs.renew(lease, untilMs)) ? checkResume(parts, tx, job) : undefined;
+  });
 }
 
 export function keepJob(parts: NodeParts, lease: JobLease): Promise<boolean> {
