@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Decide } from "./broker.ts";
 import { IDENTITIES, type Workshop, openWorkshop, rules } from "./testing/sandbox-fixture.ts";
@@ -63,8 +64,8 @@ const ROWS = Object.keys(KILLS).flatMap((how) => POINTS.map((point) => ({ how, p
 
 test.each(ROWS)("attack: $how $point", async ({ how, point }) => {
   const folder = shop.make(`${how}-${point}`.replaceAll(" ", "-"));
-  const [outside, went] = [join(folder, "outside"), join(folder, "went-on")];
   const inside = shop.make(`${how}-${point}/inside`.replaceAll(" ", "-"));
+  const [outside, went] = [join(folder, "outside"), join(inside, "went-on")];
   writeFileSync(outside, "x");
   let heard: () => void = () => undefined;
   const asked = new Promise<void>((resolve) => (heard = resolve));
@@ -77,7 +78,7 @@ test.each(ROWS)("attack: $how $point", async ({ how, point }) => {
     return "allow";
   };
   const work = `for i in $(seq 1 100000); do echo $i > ${inside}/f; done`;
-  const script = `setsid sleep ${MARK} & echo ready; ${point === "while it works" ? `${work};` : ""} read x < ${outside}; while :; do echo x > ${inside}/g; done; echo x > ${went}`;
+  const script = `setsid sleep ${MARK} & echo ready; ${point === "while it works" ? `${work};` : ""} read x < ${outside}; echo x > ${went}; while :; do echo x > ${inside}/g; done`;
   const { child, started } = shop.start("/bin/sh", ["-c", script], {
     ruling: decide,
     allow: rules(`${inside}/`, "read", "create", "modify"),
@@ -94,5 +95,38 @@ test.each(ROWS)("attack: $how $point", async ({ how, point }) => {
   KILLS[how]?.(child);
   await closed;
   expect(left()).toEqual([]);
-  expect(existsSync(went)).toBe(false);
+  // WHY not after the answer: then it may have gone on before it was killed.
+  if (point !== "after the answer") expect(existsSync(went)).toBe(false);
+});
+
+/** So many moments of a start, so close together that every step of it has some. */
+const MOMENTS = 60;
+
+test("attack: the supervisor is killed at any moment of its start, and nothing is left of it", async () => {
+  const folder = shop.make("starting");
+  const place = () => ({
+    mounts: readFileSync("/proc/self/mountinfo", "utf8"),
+    files: readdirSync(shop.folder),
+  });
+  const before = place();
+  const begin = (file: string) => {
+    const script = `setsid sleep ${MARK} & echo x > ${file}; sleep ${MARK}`;
+    const { child } = shop.start("/bin/sh", ["-c", script], { allow: rules(`${folder}/`, "create") });
+    const closed = Promise.all([once(child, "exit"), once(child.stdout!.resume(), "close")]);
+    return { child, closed, startedMs: performance.now() };
+  };
+  const whole = begin(join(folder, "whole"));
+  await expect.poll(() => existsSync(join(folder, "whole")), { interval: 1 }).toBe(true);
+  const wholeMs = performance.now() - whole.startedMs;
+  whole.child.kill("SIGKILL");
+  await whole.closed;
+  for (let moment = 0; moment < MOMENTS; moment++) {
+    const { child, closed, startedMs } = begin(join(folder, `made-${moment}`));
+    // WHY turns: the broker is this process, and a start needs its answers.
+    while (performance.now() - startedMs < (wholeMs * moment) / MOMENTS) await nextTurn();
+    child.kill("SIGKILL");
+    await closed;
+    expect(left(), `moment ${moment} of ${MOMENTS}`).toEqual([]);
+  }
+  expect(place()).toEqual(before);
 });
