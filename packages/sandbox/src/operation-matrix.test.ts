@@ -6,8 +6,12 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -133,9 +137,32 @@ function furnish(shop: Workshop, { identity }: Identity, name: string): string {
   return root;
 }
 
+/** Calls that leave no trace where they are allowed. */
+const TRACELESS: ReadonlySet<string> = new Set(
+  Object.keys(MEANING).filter((call) =>
+    (MEANING[call] ?? []).every((operation) => operation === "read" || operation === "execute"),
+  ),
+);
+
+/** What stands in the folder of a call, with whatever a change would change. */
+function traces(root: string, call: string): readonly string[] {
+  const place = join(root, call);
+  return ["", ...readdirSync(place, { recursive: true, encoding: "utf8" })].toSorted().map((name) => {
+    const path = join(place, name);
+    const { ino, mode, uid, gid, size, nlink, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
+    const isLink = (Number(mode) & 0o170_000) === 0o120_000;
+    const held = isLink ? readlinkSync(path) : (Number(mode) & 0o170_000) === 0o100_000 ? textOf(path) : "";
+    return [name, ino, mode, uid, gid, size, nlink, mtimeNs, ctimeNs, held].join(" ");
+  });
+}
+
+/** A program is as good as its size. */
+const textOf = (path: string): string => (path.endsWith("/x") ? "" : readFileSync(path, "latin1"));
+
 describe.each(IDENTITIES)("as $name", (who) => {
   let shop: Workshop;
   let lines: readonly (readonly string[])[];
+  let changed: readonly ReadonlySet<string>[];
   /** WHY one process: each set of rights has a folder of its own, and one program makes every call in every folder. */
   beforeAll(async () => {
     shop = await openWorkshop(who);
@@ -144,8 +171,16 @@ describe.each(IDENTITIES)("as $name", (who) => {
       ...roots.flatMap((root, index) => rules(`${root}/`, ...(SUBSETS[index] ?? []))),
       ...rules(callProgram, "execute"),
     ];
+    const calls = Object.keys(MEANING);
+    const before = roots.map((root) => calls.map((call) => traces(root, call)));
     const { stdout, stderr, code } = await shop.run(callProgram, roots, { allow });
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    changed = roots.map(
+      (root, at) =>
+        new Set(
+          calls.filter((call, index) => traces(root, call).join("\n") !== before[at]?.[index]?.join("\n")),
+        ),
+    );
     lines = stdout
       .trim()
       .split("\n")
@@ -166,6 +201,8 @@ describe.each(IDENTITIES)("as $name", (who) => {
         ]),
       );
       expect(found).toEqual(expected);
+      const left = Object.keys(MEANING).filter((call) => expected[call] === 0 && !TRACELESS.has(call));
+      expect([...(changed[index] ?? [])].toSorted()).toEqual(left.toSorted());
     },
   );
 });
