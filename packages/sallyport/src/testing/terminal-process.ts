@@ -14,6 +14,7 @@ interface Pty {
   onData(listener: (text: string) => void): unknown;
   onExit(listener: (ended: { readonly exitCode: number }) => void): unknown;
   write(text: string): void;
+  resize(columns: number, rows: number): void;
   kill(signal?: string): void;
 }
 
@@ -28,6 +29,7 @@ export interface TerminalProcess {
   readonly raw: string;
   readonly ended: Promise<number>;
   send(keys: string): void;
+  resize(size: { readonly columns: number; readonly rows: number }): void;
   /** Resolves when text that matches has been drawn after the last call. */
   shows(pattern: RegExp): Promise<string>;
   kill(): void;
@@ -90,6 +92,7 @@ export async function openTerminal(
     },
     ended,
     send: (keys) => pty.write(keys),
+    resize: ({ columns, rows }) => pty.resize(columns, rows),
     shows,
     kill: () => pty.kill("SIGKILL"),
   };

@@ -59,7 +59,7 @@ describe("TLS", () => {
   );
 
   test(
-    "the authority of each request of HTTP/2 is checked",
+    "the authority of each request of HTTP/2 is checked, of several on one connection too",
     async () => {
       const { port } = workshop.secureWeb;
       const decider = new TestDecider()
@@ -67,11 +67,21 @@ describe("TLS", () => {
         .allow("evil.test", "receive");
       const { stdout } = await workshop.net(
         `curl -sS -m 60 --http2 https://secure.test:${port}/two -w '%{http_version}\\n'
-       curl -sS -m 60 --http2 -H 'Host: evil.test' https://secure.test:${port}/evil`,
+       curl -sS -m 60 --http2 -H 'Host: evil.test' https://secure.test:${port}/evil
+       curl -sS -m 60 --http2 https://secure.test:${port}/first --next -sS -H 'Host: evil.test' https://secure.test:${port}/evil -w 'connects %{num_connects}\\n' --next -sS https://secure.test:${port}/last`,
         decider,
       );
       expect(stdout).toContain("hello GET /two 0\n2\n");
-      expect(JSON.parse(stdout.split("\n")[2] ?? "")).toMatchObject({ reason: "host_mismatch" });
+      const lines = stdout.split("\n");
+      expect(JSON.parse(lines[2] ?? "")).toMatchObject({ reason: "host_mismatch" });
+      expect(lines.slice(3)).toEqual([
+        "hello GET /first 0",
+        expect.stringContaining('"reason":"host_mismatch"'),
+        "connects 0",
+        "hello GET /last 0",
+        "",
+      ]);
+      expect(workshop.secureWeb.seen.some((line) => line.includes("/evil"))).toBe(false);
     },
     LONG,
   );

@@ -1,13 +1,12 @@
 /** `sallyport run` behind the wall: any program is blocked, asked about, approved, and goes on. */
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { adminSocketOf, runSocketOf } from "../../data-folder.ts";
 import { type BundledCli, bundleCli, printed, runCli, startCli } from "../../testing/cli-process.ts";
 import { type Fixture, adminCaller, entry, openFixture } from "../../testing/sallyport-fixture.ts";
-import { KEYS, openTerminal } from "../../testing/terminal-process.ts";
 import { type RunDoor, openRunDoor } from "../run-door.ts";
 
 const CACHE = join(tmpdir(), "sallyport-cache");
@@ -345,40 +344,4 @@ describe("attack: a program of the same user that has no guard", () => {
     },
     LONG,
   );
-});
-
-describe("at a terminal", () => {
-  /** WHY: the shell would ask for its own files. */
-  const QUIET = ["--env", "INPUTRC=/dev/null", "--env", "HISTFILE=/dev/null"];
-  it(
-    "the program has one of its own: job control, window size, ctrl-c, and the person's is as it was",
-    async () => {
-      const args = words([PROGRAMS], ...QUIET, "/bin/bash", "--norc", "--noprofile", "-i");
-      const terminal = await openTerminal(process.execPath, [cli.file, ...args], {
-        cwd: work,
-        env: { ...env, SALLYPORT_DATA: undefined },
-      });
-      await terminal.shows(/[$#] /);
-      terminal.send(`stty size; tty | sed s/[0-9]*$//${KEYS.enter}`);
-      await terminal.shows(/50 160\r?\n\/dev\/pts\//);
-      const sleeper = (word: string): string => `sh -c 'echo ${word}; exec sleep 1000'${KEYS.enter}`;
-      terminal.send(sleeper("begun"));
-      await terminal.shows(/[\n\r]begun\r?\n/);
-      terminal.send("\u001a");
-      await terminal.shows(/Stopped/);
-      terminal.send(`kill -9 %1; ${sleeper("again")}`);
-      await terminal.shows(/[\n\r]again\r?\n/);
-      terminal.send(KEYS.interrupt);
-      await terminal.shows(/[$#] /);
-      terminal.send(`exit 5${KEYS.enter}`);
-      expect(await terminal.ended).toBe(5);
-      expect(terminal.text).not.toContain("no job control");
-    },
-    LONG,
-  );
-});
-
-it("has a terminal relay that is one file of its own", () => {
-  const relay = new URL("../../../../sandbox/native/terminal/terminal-relay.c", import.meta.url);
-  expect(readFileSync(relay, "utf8").split("\n").length).toBeLessThan(300);
 });
