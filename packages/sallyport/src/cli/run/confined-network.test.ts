@@ -5,9 +5,9 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runSocketOf } from "../../data-folder.ts";
-import { type BundledCli, bundleCli, runCli, startCli } from "../../testing/cli-process.ts";
+import { type BundledCli, bundleCli, printed, runCli, startCli } from "../../testing/cli-process.ts";
 import { type Fixture, adminCaller, entry, openFixture } from "../../testing/sallyport-fixture.ts";
 import { type RunDoor, openRunDoor } from "../run-door.ts";
 
@@ -18,12 +18,14 @@ let cli: BundledCli;
 let server: Server;
 let port: number;
 const seen: string[] = [];
+/** Streams that the other side gave up. */
+let cut = 0;
 beforeAll(async () => {
   mkdirSync(CACHE, { recursive: true });
   cli = await bundleCli({ runs: true });
   server = createServer((req, res) => {
     seen.push(`${req.method} ${req.url}`);
-    if (req.url === "/stream") res.write("begun\n");
+    if (req.url === "/stream") res.on("close", () => (cut += 1)).write("begun\n");
     else req.resume().on("end", () => res.end(`hello ${req.method}\n`));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -134,3 +136,61 @@ it(
   },
   LONG,
 );
+
+describe("attack: the command, and the gateway with it, is killed with SIGKILL", () => {
+  const curl = (path: string): string => `curl -q -sS -N -m 100 http://localhost:${port}${path}`;
+  /** Holds the program's streams, and would hold them on. */
+  const SLEEPER = "sleep 1000 &";
+  /** Its streams end only when nobody in the sandbox holds them any more. */
+  async function killed(child: ChildProcess): Promise<string> {
+    const end = ended(child);
+    child.kill("SIGKILL");
+    return (await end).stdout;
+  }
+
+  it(
+    "amid one connection after the other: from then on nothing gets out",
+    async () => {
+      const child = start("/bin/sh", "-c", `while :; do ${curl("/declared?killed")}; done`);
+      await printed(child, /hello GET\n/);
+      await killed(child);
+      const reached = seen.length;
+      // WHY another one: it takes as long as an attempt of the first would.
+      await ended(start("/usr/bin/curl", "-q", "-sS", `http://localhost:${port}/declared`));
+      expect(seen.slice(reached)).toEqual(["GET /declared"]);
+    },
+    LONG,
+  );
+
+  it(
+    "while a question waits: nobody can approve it any more, and nothing gets out",
+    async () => {
+      const child = start("/bin/sh", "-c", `${SLEEPER} ${curl("/waits")}; wait`);
+      const request = await asked();
+      const shown = await fixture.shown(request?.id);
+      await killed(child);
+      const status = async () =>
+        (await fixture.service.list.request(adminCaller(), request?.id ?? ""))?.status;
+      await expect.poll(status).toBe("cancelled");
+      const decided = await fixture.service.approvePermanently(adminCaller(), shown);
+      expect(decided).toMatchObject({ ok: false, code: "already_decided" });
+      await ended(start("/usr/bin/curl", "-q", "-sS", `http://localhost:${port}/declared`));
+      expect(seen).not.toContain("GET /waits");
+    },
+    LONG,
+  );
+
+  it(
+    "while bytes flow: the connection to the server ends with it",
+    async () => {
+      const child = start("/bin/sh", "-c", `${SLEEPER} ${curl("/stream")}; wait`);
+      const begun = printed(child, /begun/);
+      await approve(await asked());
+      await begun;
+      const before = cut;
+      await killed(child);
+      await expect.poll(() => cut).toBe(before + 1);
+    },
+    LONG,
+  );
+});
