@@ -214,6 +214,8 @@ describe("built-in denies", () => {
     const address = "127.0.0.1";
     expect(ask("network", "send", "http://evil.example:7777/approve", { address })).toBe("denied_rule");
     expect(ask("network", "send", "http://evil.example:7778/approve", { address })).toBe("allowed_rule");
+    const beyond = { address: "10.0.0.5" };
+    expect(ask("network", "send", "http://evil.example:7777/approve", beyond)).toBe("denied_rule");
   });
 
   it("keep the admin socket", () => {

@@ -47,6 +47,8 @@ export interface SallyportOptions extends ServiceChoices {
   readonly variables?: { readonly [V in ManifestVariable]?: string | undefined } | undefined;
   /** Ports on which the host serves Sallyport's API; closed to every subject. */
   readonly apiPorts?: readonly number[] | undefined;
+  /** Addresses on which it is served beside the local host, IPv6 in brackets; closed on those ports. */
+  readonly apiHosts?: readonly string[] | undefined;
   /** Unix sockets on which the host is administered, by real path; closed to every subject. */
   readonly adminSockets?: readonly string[] | undefined;
   readonly installerHosts?: readonly string[] | undefined;
@@ -149,7 +151,7 @@ async function openStore({ shared }: SallyportOptions, { storeFile }: DataFolder
 function serviceOptions(options: SallyportOptions, data: DataFolder) {
   const { dataFolder: _folder, variables: _variables, ...choices } = options;
   const { installerHosts: _hosts, onRegistryEvent: _event, ports: _ports, ...rest } = choices;
-  const { apiPorts = [], adminSockets: sockets = [], shared, ...service } = rest;
+  const { apiPorts = [], apiHosts = [], adminSockets: sockets = [], shared, ...service } = rest;
   return {
     ...service,
     nodeId: shared === undefined ? "embedded" : (shared.nodeId ?? `node-${randomUUID()}`),
@@ -161,7 +163,7 @@ function serviceOptions(options: SallyportOptions, data: DataFolder) {
       folders: [data.folder],
       sockets: [adminSocketOf(data.folder), runSocketOf(data.folder), ...sockets],
       apiPorts,
-      apiHosts: [],
+      apiHosts,
     },
     checkpoints: {
       signer: data.signer,

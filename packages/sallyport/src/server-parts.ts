@@ -4,7 +4,7 @@
  *
  *     const sallyport = await createSallyport({ dataFolder, apiPorts: [port] });
  *     const server = createServer({ ...sallyport.serverParts(), authenticate });
- *     const listening = await server.listen({ port });
+ *     const listening = await server.listen({ port });      // beyond the local host: `apiHosts` beside `apiPorts`
  *
  * Trusts the registry for what a subject may do. Must never give a frame to a subject that is not registered.
  */

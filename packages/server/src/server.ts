@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Server as HttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { SignInLink, SignInWay } from "@sallyport/contract/admin";
 import { type AdminSocket, type DoorWatch, behindDoor, listenOnSocket } from "./admin-socket.ts";
 import type { AdminOptions } from "./admin/admin-options.ts";
@@ -54,6 +54,8 @@ export interface ListenOptions {
   readonly tls?: TlsFiles | undefined;
   /** Listens beyond loopback without TLS: whoever is on the way reads passwords and forges decisions. */
   readonly unsafePlaintext?: boolean | undefined;
+  /** Whether connections are taken at this address of the machine, as the kernel tells it; at all unless said. */
+  readonly takesAt?: ((address: string) => boolean) | undefined;
   /** Where the command line of the owner comes in. Left out: nowhere. */
   readonly adminSocket?: AdminSocket | undefined;
 }
@@ -104,8 +106,12 @@ export function createServer(options: ServerOptions): SallyportServer {
     const { host = "127.0.0.1", port = 0, tls, adminSocket } = words;
     if (served !== undefined) throw new Error("the server listens already");
     const named = namedOrigin(words, host);
-    const servers = [httpServer(app, limits, tls)];
-    const bound = await boundPort(servers[0] as HttpServer, host, port);
+    const server = httpServer(app, limits, tls);
+    const servers = [server];
+    server.on("connection", (socket: Socket) => {
+      if (words.takesAt?.(socket.localAddress ?? "") === false) socket.destroy();
+    });
+    const bound = await boundPort(server, host, port);
     if (adminSocket !== undefined)
       servers.push(
         await openSocket(

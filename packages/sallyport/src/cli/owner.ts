@@ -10,6 +10,7 @@ import type { SubjectDeclaration } from "@sallyport/runtime";
 import { type PeerCheck, type SallyportServer, createServer } from "@sallyport/server";
 import { type Sallyport, createSallyport } from "../create-sallyport.ts";
 import { adminSocketOf, runSocketOf } from "../data-folder.ts";
+import { apiAddresses, apiHosts, plainAddress } from "./api-addresses.ts";
 import { obtainPeerCheck } from "./peer-check.ts";
 import { type RunDoor, openRunDoor } from "./run-door.ts";
 import { SOCKET_ORIGIN } from "./socket-fetch.ts";
@@ -65,7 +66,9 @@ export function openRunOwner(folder: string): Promise<ServingOwner> {
 export async function openServingOwner(options: ServingOptions): Promise<ServingOwner> {
   const { folder, host, origin, consoleFolder, runsResumes, onFault } = options;
   const port = options.port === 0 ? await freePort(host) : options.port;
-  const sallyport = await createSallyport({ dataFolder: folder, apiPorts: [port], runsResumes, onFault });
+  const addresses = await apiAddresses(host);
+  const places = { apiPorts: [port], apiHosts: apiHosts(addresses) };
+  const sallyport = await createSallyport({ dataFolder: folder, ...places, runsResumes, onFault });
   const closing: (() => Promise<void>)[] = [() => sallyport.close()];
   const close = async (): Promise<void> => {
     for (const end of closing.toReversed()) await end();
@@ -74,7 +77,8 @@ export async function openServingOwner(options: ServingOptions): Promise<Serving
     const server = serverOf(sallyport, consoleFolder, onFault);
     const peers = await obtainPeerCheck();
     const adminSocket = { path: adminSocketOf(folder), peers };
-    const listening = await server.listen({ host, port, origin, adminSocket });
+    const takesAt = (address: string): boolean => addresses.has(plainAddress(address));
+    const listening = await server.listen({ host, port, origin, adminSocket, takesAt });
     closing.push(() => listening.close());
     const door: RunDoor = await openRunDoor(sallyport, runSocketOf(folder));
     closing.push(() => door.close());
