@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type PostgresServer, startPostgres } from "@sallyport/store/testing";
 import { openPostgresStore } from "@sallyport/store/postgres";
 import type { AccessStore } from "@sallyport/store";
@@ -20,6 +21,8 @@ const UNKNOWN = receive("https://unknown.example.com/a");
 const APPROVED = receive("https://approved.example.com/a");
 const DECLARED = receive("https://declared.example.com/a");
 const RECOVERY = { timeout: 300_000 };
+/** Many times as long as a lease and as a store is waited for. */
+const LOCKED_MS = 30_000;
 
 let server: PostgresServer;
 let url: string;
@@ -57,6 +60,32 @@ describe("a database whose tables somebody locks", () => {
     await release();
     await expect.poll(() => codeOn(service, APPROVED), RECOVERY).toBe("allowed_permanent");
     expect(await codeOn(service, UNKNOWN)).toBe("approval_required");
+  });
+
+  it("for 30 s, leases and all: unavailable from the first moment to the last, and over by itself", async () => {
+    const { rows } = await service.list.approvals(adminOf());
+    expect(rows).toHaveLength(1);
+    const tables = `request, event, node, approval, denial, counter, change`;
+    const release = await server.hold(url, `lock table ${tables} in access exclusive mode`);
+    const endMs = performance.now() + LOCKED_MS;
+    const seen = new Set<string>();
+    let rounds = 0;
+    while (performance.now() < endMs) {
+      const asked = [UNKNOWN, APPROVED, read(`/srv/locked/${rounds}`)];
+      for (const code of await Promise.all(asked.map((what) => codeOn(service, what)))) seen.add(code);
+      expect(await codeOn(service, DECLARED)).toBe("allowed_sandbox");
+      rounds += 1;
+      await delay(250);
+    }
+    expect([...seen]).toEqual(["unavailable"]);
+    expect(service.live).toBe(false);
+    await expect(
+      service.approvePermanently(adminOf(), { subject: READER, access: UNKNOWN }),
+    ).rejects.toMatchObject({ code: "unavailable" });
+    await release();
+    await expect.poll(() => codeOn(service, APPROVED), RECOVERY).toBe("allowed_permanent");
+    expect(await codeOn(service, UNKNOWN)).toBe("approval_required");
+    expect((await service.list.approvals(adminOf())).rows).toEqual(rows);
   });
 });
 
