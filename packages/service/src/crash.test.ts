@@ -71,21 +71,26 @@ async function prepareApproval(fixture: Fixture): Promise<void> {
   await fixture.service.approvePermanently(adminOf(), await shown(fixture.service, rows[0]?.id));
 }
 
-const NOTHING = "requests: ; continuations: ; approvals 0; denials 0; jobs: ; events: ; changes 0";
+const NOTHING = "requests: ; continuations: ; approvals 0; denials 0; rules 0; jobs: ; events: ; changes 0";
 const REQUESTED =
-  "requests: pending; continuations: waiting; approvals 0; denials 0; jobs: ; events: requested; changes 0";
+  "requests: pending; continuations: waiting; approvals 0; denials 0; rules 0; jobs: ; events: requested; changes 0";
 const APPROVED =
-  "requests: approved_permanent; continuations: job_made; approvals 1; denials 0; jobs: ready; events: requested resolved changed; changes 1";
+  "requests: approved_permanent; continuations: job_made; approvals 1; denials 0; rules 0; jobs: ready; events: requested resolved changed; changes 1";
 const DENIED =
-  "requests: denied; continuations: dropped; approvals 0; denials 1; jobs: ; events: requested resolved changed; changes 1";
+  "requests: denied; continuations: dropped; approvals 0; denials 1; rules 0; jobs: ; events: requested resolved changed; changes 1";
+const APPROVED_FOR_SESSION = APPROVED.replace("approved_permanent", "approved_session");
+const BLOCKED =
+  "requests: denied; continuations: dropped; approvals 0; denials 0; rules 1; jobs: ; events: requested resolved changed; changes 1";
 const REVOKED =
-  "requests: approved_permanent; continuations: job_made; approvals 0; denials 0; jobs: ready; events: requested resolved changed changed; changes 2";
+  "requests: approved_permanent; continuations: job_made; approvals 0; denials 0; rules 0; jobs: ready; events: requested resolved changed changed; changes 2";
 const RESUMED = APPROVED.replace("jobs: ready", "jobs: done");
 
 const SCENARIOS: readonly Scenario[] = [
   { name: "register", prepare: () => Promise.resolve(), expected: [NOTHING, REQUESTED] },
   { name: "approve", prepare: prepareRequest, expected: [REQUESTED, APPROVED] },
+  { name: "approve_for_session", prepare: prepareRequest, expected: [REQUESTED, APPROVED_FOR_SESSION] },
   { name: "deny", prepare: prepareRequest, expected: [REQUESTED, DENIED] },
+  { name: "block", prepare: prepareRequest, expected: [REQUESTED, BLOCKED] },
   { name: "revoke", prepare: prepareApproval, expected: [APPROVED, REVOKED] },
 ];
 
@@ -105,6 +110,7 @@ async function stateOf(fixture: Fixture): Promise<string> {
       `continuations: ${words(continuations.map(({ state }) => state))}`,
       `approvals ${approvals.length}`,
       `denials ${denials.length}`,
+      `rules ${(await tx.rules.list()).length}`,
       `jobs: ${words(jobs.map(({ state }) => state))}`,
       `events: ${words(events.map(({ type }) => type.replace(/^(permission|policy)\./, "")))}`,
       `changes ${changes.length}`,

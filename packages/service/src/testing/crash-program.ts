@@ -30,7 +30,9 @@ const work: Readonly<Record<string, () => Promise<unknown>>> = {
       resumeContext: { page: 3 },
     }),
   approve: () => service.approvePermanently(adminOf(), seen),
+  approve_for_session: () => service.approveForSession(adminOf(), seen),
   deny: () => service.deny(adminOf(), seen),
+  block: () => service.block(adminOf(), seen),
   revoke: () => service.revokeApproval(adminOf(), { id: approval?.id ?? "" }),
   resume: () => service.executor.runDue(),
 };

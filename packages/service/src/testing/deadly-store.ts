@@ -1,6 +1,6 @@
 /**
- * A store that kills its process, as a power cut would, before its n-th call: every begin, every verb, every commit
- * and every return from a commit is one. Counts from the moment it is armed.
+ * A store that kills its process, with SIGKILL, before its n-th call: every begin, every verb, of reads as well, every
+ * commit and every return from a commit is one. Counts from the moment it is armed.
  */
 import type { AccessStore } from "@sallyport/store";
 
@@ -36,7 +36,7 @@ export class DeadlyStore implements AccessStore {
 
   read: AccessStore["read"] = (work) => {
     this.#step();
-    return this.#real.read(work);
+    return this.#real.read((tx) => work(this.#watched(tx)));
   };
 
   onRevision: AccessStore["onRevision"] = (listener) => this.#real.onRevision(listener);
