@@ -31,10 +31,20 @@ test("attack: a fork bomb stops at its own limit, and the machine goes on", asyn
   expect((await shop.shell("echo alive")).stdout).toBe("alive\n");
 });
 
-test("memory that all processes use together is held, where there is a group for it", async () => {
+test("memory of one process is held", async () => {
   const hungry = "head -c 200000000 /dev/zero | tail | wc -c";
   const { stdout } = await shop.shell(hungry, { limits: { memoryBytesMax: 40_000_000 } });
   expect(stdout.trim()).not.toBe("200000000");
+});
+
+test("memory that all processes use together is held, where there is a group for it", async () => {
+  // Each holds a third of what all may have, until whoever reads from it begins to.
+  const one = "head -c 20000000 /dev/zero | tail | (sleep 2; wc -c)";
+  const together = `for i in 1 2 3 4 5 6 7 8; do ${one} & done; wait`;
+  const { stdout } = await shop.shell(together, { limits: { memoryBytesMax: 60_000_000 } });
+  const whole = stdout.split("\n").filter((line) => line === "20000000").length;
+  if (findControlGroups().includes("memory")) expect(whole).toBeLessThan(8);
+  else expect(whole).toBe(8);
 });
 
 test("no group stays behind", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { judgeProbe, readMachineFacts } from "./machine-facts.ts";
+import { openSandbox } from "./open-sandbox.ts";
 
 const probe = (changes: object = {}): string =>
   JSON.stringify({ landlock: 7, namespaces: 0, notification: 0, capture: 0, ...changes });
@@ -101,5 +102,31 @@ test("attack: a launcher that others can write is not used", async () => {
     expect(findings[0]?.message).toContain("is not a program of this user alone");
   } finally {
     process.env = before;
+  }
+});
+
+test.each([
+  { platform: "darwin", arch: "arm64" },
+  { platform: "win32", arch: "x64" },
+  { platform: "linux", arch: "riscv64" },
+])("attack: on $platform-$arch there is no wall, it is said so, and nothing is started", async (machine) => {
+  const usual = { platform: process.platform, arch: process.arch };
+  const become = (facts: { readonly platform: string; readonly arch: string }): void => {
+    for (const [name, value] of Object.entries(facts)) Object.defineProperty(process, name, { value });
+  };
+  become(machine);
+  try {
+    const facts = await readMachineFacts();
+    expect(facts.rung).not.toBe("complete");
+    expect(facts.findings).toEqual([
+      {
+        part: "platform",
+        ok: false,
+        message: `there is no OS sandbox for \`${machine.platform}-${machine.arch}\`: only the guard can be used here`,
+      },
+    ]);
+    await expect(openSandbox()).rejects.toThrow("there is no OS sandbox");
+  } finally {
+    become(usual);
   }
 });
