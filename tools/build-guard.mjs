@@ -9,6 +9,7 @@ import { isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
 import v8 from "node:v8";
 import vm from "node:vm";
+import { brotliCompressSync } from "node:zlib";
 import { bundle as realmScript } from "./build-realm.mjs";
 import { root } from "./setup.mjs";
 
@@ -21,12 +22,11 @@ const OUTPUT = join(root, "packages", "guard", "dist", "preload.cjs");
 /** What the parts are called on the stack. WHY here: V8 keeps the name with what it compiled. */
 const GUARD_SCRIPT = "sallyport:guard";
 const REALM_SCRIPT = "sallyport:realm";
-/** Around the parts that the first one reads, so that V8 takes them for a comment; and what may not stand in them. */
+/** Around the packed parts, so that V8 takes them for a comment. */
 const PARTS_BEGIN = "\n/*";
 const PARTS_END = "*/\n";
-const COMMENT_END = "*\x01/";
-/** The file beside the preload with what V8 made of its parts; where each of the two begins is a multiple of this. */
-const COMPILED_SUFFIX = ".compiled";
+/** The file beside the preload with its parts, and what V8 made of them; where that begins is a multiple of this. */
+const BESIDE_SUFFIX = ".parts";
 const ALIGNMENT = 8;
 
 /**
@@ -44,20 +44,23 @@ export async function buildGuard({ output = OUTPUT } = {}) {
   const answers = asAscii(`((exports) => {${strict(answersCode)}\nreturn exports;})({})`);
   const inner = await bundleFile(SECOND, { define: { GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT) } });
   const second = asAscii(strict(`((require, __filename, BEGUN) => {${inner}\n})`));
-  const parts = [second, realm, worker, answers].map((text) => text.replaceAll("*/", COMMENT_END));
-  const { data, ...compiled } = compile([second, GUARD_SCRIPT], [realm, REALM_SCRIPT]);
+  const parts = [second, realm, worker, answers];
+  const bytes = Buffer.from(parts.join(""), "latin1");
+  const { data, ...beside } = besideFile(parts, bytes);
+  // WHY packed: Node reads and scans all of this file at every start, and needs them where there is no file beside it.
+  const packed = brotliCompressSync(bytes).toString("base64");
   const first = await bundleFile(FIRST, {
     define: {
       PART_LENGTHS: JSON.stringify(parts.map((part) => part.length)),
-      COMPILED: JSON.stringify(compiled),
+      PACKED_LENGTH: JSON.stringify(packed.length),
+      BESIDE: JSON.stringify(beside),
       GUARD_SCRIPT: JSON.stringify(GUARD_SCRIPT),
       PARTS_END: JSON.stringify(PARTS_END),
-      COMMENT_END: JSON.stringify(COMMENT_END),
     },
   });
-  const script = `${asAscii(strict(first))}${PARTS_BEGIN}${parts.join("")}${PARTS_END}`;
+  const script = `${asAscii(strict(first))}${PARTS_BEGIN}${packed}${PARTS_END}`;
   mkdirSync(dirname(output), { recursive: true });
-  writeWhole(`${output}${COMPILED_SUFFIX}`, data);
+  writeWhole(`${output}${BESIDE_SUFFIX}`, data);
   writeWhole(output, script);
   return script;
 }
@@ -79,22 +82,47 @@ const answersApart = {
   load: (id) =>
     id === "\0answers"
       ? `import vm from "node:vm";
+import { brotliCompressSync } from "node:zlib";
 import { workerData } from "node:worker_threads";
-const text = Buffer.from(workerData.answers).toString("latin1").replaceAll(${JSON.stringify(COMMENT_END)}, "*/");
+const text = Buffer.from(workerData.answers).toString("latin1");
 export const { ANSWER_WIRES } = new vm.Script(text, { filename: "sallyport:answers" }).runInThisContext();`
       : null,
 };
 
 /**
- * What the V8 of this Node makes of the two, every function of it, and where it stands in the file. Other Nodes compile them
- * at every start. The mark is of these scripts, on this Node, and no others.
- * @param {readonly [string, string]} second with its name @param {readonly [string, string]} realm
+ * The parts as they are, and what the V8 of this Node makes of the first two, every function of it. Other Nodes compile them at
+ * every start. The mark is of these parts, and of what was made of them on this Node.
+ * @param {readonly string[]} parts @param {Buffer} bytes all of them
  */
-function compile(second, realm) {
-  const runs = `${process.version}-${process.arch}`;
+function besideFile(parts, bytes) {
+  const compiledFor = `${process.version}-${process.arch}`;
   const mark = createHash("sha256")
-    .update(JSON.stringify([runs, second, realm]))
+    .update(JSON.stringify([compiledFor, GUARD_SCRIPT, REALM_SCRIPT, ...parts]))
     .digest("hex");
+  const [second = "", realm = ""] = parts;
+  const made = compiled([second, GUARD_SCRIPT], [realm, REALM_SCRIPT]);
+  const from = aligned(mark.length + bytes.length);
+  const realmFrom = aligned(from + made.second.length);
+  const data = Buffer.alloc(realmFrom + made.realm.length);
+  data.write(mark, 0, "latin1");
+  bytes.copy(data, mark.length);
+  made.second.copy(data, from);
+  made.realm.copy(data, realmFrom);
+  return {
+    data,
+    suffix: BESIDE_SUFFIX,
+    mark,
+    compiledFor,
+    second: [from, from + made.second.length],
+    realm: [realmFrom, data.length],
+  };
+}
+
+/** @param {number} at */
+const aligned = (at) => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
+
+/** @param {readonly [string, string]} second with its name @param {readonly [string, string]} realm */
+function compiled(second, realm) {
   // WHY set back before the data is taken: V8 takes it only where its flags are the same.
   v8.setFlagsFromString("--no-lazy");
   const scripts = [second, realm].map(([script, filename]) => new vm.Script(script, { filename }));
@@ -102,20 +130,7 @@ function compile(second, realm) {
   const [ofSecond = Buffer.alloc(0), ofRealm = Buffer.alloc(0)] = scripts.map((script) =>
     script.createCachedData(),
   );
-  const from = mark.length;
-  const realmFrom = from + Math.ceil(ofSecond.length / ALIGNMENT) * ALIGNMENT;
-  const data = Buffer.alloc(realmFrom + ofRealm.length);
-  data.write(mark, 0, "latin1");
-  ofSecond.copy(data, from);
-  ofRealm.copy(data, realmFrom);
-  return {
-    data,
-    suffix: COMPILED_SUFFIX,
-    for: runs,
-    mark,
-    second: [from, from + ofSecond.length],
-    realm: [realmFrom, data.length],
-  };
+  return { second: ofSecond, realm: ofRealm };
 }
 
 /**

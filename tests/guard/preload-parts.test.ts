@@ -1,24 +1,24 @@
-/** The preload and the file beside it, with what V8 made of its parts: it may be absent, or of something else. */
+/** The preload and the file beside it, with its parts and what V8 made of them: it may be absent, or of something else. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type GuardedWorld, type Preload, buildPreload, openWorld, outcomes } from "./guarded-process.ts";
 
 let preload: Preload;
 let world: GuardedWorld;
-let compiled: string;
+let beside: string;
 let data: Buffer;
 
 beforeAll(async () => {
   preload = await buildPreload();
-  compiled = `${preload.file}.compiled`;
-  data = readFileSync(compiled);
+  beside = `${preload.file}.parts`;
+  data = readFileSync(beside);
   world = await openWorld(preload);
 });
 afterAll(async () => {
   await world.close();
   preload.remove();
 });
-beforeEach(() => writeFileSync(compiled, data));
+beforeEach(() => writeFileSync(beside, data));
 
 const works = async (flags: readonly string[] = []): Promise<void> => {
   const found = await outcomes(
@@ -31,16 +31,16 @@ const works = async (flags: readonly string[] = []): Promise<void> => {
 };
 
 it("the guard starts without the file beside it", async () => {
-  rmSync(compiled);
+  rmSync(beside);
   await works();
 });
 
-it("what was compiled of other parts is not used, though V8 would take it", async () => {
+it("a file of other parts is not used, though V8 would take what was compiled of them", async () => {
   const other = Buffer.from(data);
   // WHY the first letter: the mark of the parts stands there; behind it V8 finds what it would take.
   other[0] = other[0] === 0x30 ? 0x31 : 0x30;
   other.fill(0xcc, 64 + 4096);
-  writeFileSync(compiled, other);
+  writeFileSync(beside, other);
   await works();
 });
 

@@ -1,8 +1,8 @@
 /**
  * The first part of the preload: sees that nothing ran before it, takes what the process inherited, starts the thread of the
  * gate, and runs the second part (`preload.ts`), which takes most of the time and has it while that thread comes up.
- * The other parts stand in a comment at the end of the file: so only this part is compiled at every start. What V8 made of
- * them when they were built stands in a file beside this one, which may be absent.
+ * The other parts stand in a file beside this one, with what V8 made of them when they were built. That file may be absent:
+ * they stand packed in a comment at the end of this one too, which so holds everything, and is read and scanned in no time.
  * Must load as little as possible, and must never let the program run where the guard may not start.
  */
 import { readFileSync } from "node:fs";
@@ -14,25 +14,25 @@ import { endProcess } from "./end-process.ts";
 import { startFault } from "./first-preload.ts";
 import { type Inheritance, takeInheritance } from "./inherited-gate.ts";
 
-/** Put in by the build: how long each part is, in their order; they stand behind each other at the end of the file. */
+/** Put in by the build: how long each part is, in their order. */
 declare const PART_LENGTHS: readonly [second: number, realm: number, worker: number, answers: number];
+/** How long the packed parts are, which stand at the end of this file. */
+declare const PACKED_LENGTH: number;
 /**
- * The file beside this one with what V8 made of the first two parts, for one Node and machine: what it ends in, what it begins
- * with, and where the two stand in it.
+ * The file beside this one: what it ends in, what it begins with, where the parts stand in it, and what V8 made of the first two,
+ * for one Node and machine.
  */
-declare const COMPILED: {
+declare const BESIDE: {
   readonly suffix: string;
-  readonly for: string;
   readonly mark: string;
+  readonly compiledFor: string;
   readonly second: readonly [from: number, to: number];
   readonly realm: readonly [from: number, to: number];
 };
 /** What the second part is called on the stack. */
 declare const GUARD_SCRIPT: string;
-/** Behind the parts. */
+/** Behind the packed parts. */
 declare const PARTS_END: string;
-/** Stands in the parts where the end of a comment would. */
-declare const COMMENT_END: string;
 /** What a file of CommonJS is given. */
 declare const require: (name: string) => unknown;
 
@@ -73,37 +73,42 @@ function requireFirst(): void {
   if (fault !== undefined) throw new TypeError(fault);
 }
 
-const compiled = COMPILED;
+const beside = BESIDE;
 
 function readParts(): Parts {
-  const file = readFileSync(__filename);
-  let end = file.length - PARTS_END.length;
-  const last = (length: number): string =>
-    file.toString("latin1", (end -= length), end + length).replaceAll(COMMENT_END, "*/");
+  const found = readBeside();
+  const bytes = found?.subarray(beside.mark.length) ?? unpacked();
+  const isCompiled = beside.compiledFor === `${process.version}-${process.arch}`;
+  // WHY no look at whether V8 takes it: what it does not take it compiles anew.
+  const data = (place: readonly [number, number]) => (isCompiled ? found?.subarray(...place) : undefined);
+  let end = 0;
+  const next = (length: number): Buffer => bytes.subarray(end, (end += length));
   const [second, realm, worker, answers] = PART_LENGTHS;
-  const answersBytes = new Uint8Array(file.subarray((end -= answers), end + answers));
-  const workerText = last(worker);
-  const realmText = last(realm);
-  const data = readCompiled();
   return {
-    answers: answersBytes,
-    worker: workerText,
-    realm: { script: realmText, cachedData: data?.subarray(...compiled.realm) },
-    second: { script: last(second), cachedData: data?.subarray(...compiled.second) },
+    second: { script: next(second).toString("latin1"), cachedData: data(beside.second) },
+    realm: { script: next(realm).toString("latin1"), cachedData: data(beside.realm) },
+    worker: next(worker).toString("latin1"),
+    answers: new Uint8Array(next(answers)),
   };
 }
 
-/** `undefined` where it is of another Node, of other parts, or not there: they are then compiled at this start. */
-function readCompiled(): Buffer | undefined {
-  if (compiled.for !== `${process.version}-${process.arch}`) return undefined;
+/** `undefined` where it is not there, or of other parts. */
+function readBeside(): Buffer | undefined {
   let data: Buffer;
   try {
-    data = readFileSync(`${__filename}${compiled.suffix}`);
+    data = readFileSync(`${__filename}${beside.suffix}`);
   } catch {
     return undefined;
   }
   // INVARIANT: V8 itself looks at the length of a script alone. The mark is of these very parts.
-  return data.toString("latin1", 0, compiled.mark.length) === compiled.mark ? data : undefined;
+  return data.toString("latin1", 0, beside.mark.length) === beside.mark ? data : undefined;
+}
+
+function unpacked(): Buffer {
+  const file = readFileSync(__filename);
+  const end = file.length - PARTS_END.length;
+  const packed = Buffer.from(file.toString("latin1", end - PACKED_LENGTH, end), "base64");
+  return process.getBuiltinModule("zlib").brotliDecompressSync(packed);
 }
 
 function begin(): void {
@@ -112,7 +117,6 @@ function begin(): void {
   const inheritance = takeInheritance();
   const worker = startGateWorker({ gate: inheritance.gate, worker: thread, answers });
   const { script, cachedData } = second;
-  // WHY no look at whether V8 takes the data: what it does not take it compiles anew.
   const made = new vm.Script(script, { filename: GUARD_SCRIPT, ...(cachedData && { cachedData }) });
   const run = made.runInThisContext() as Second;
   run(require, __filename, { inheritance, worker, realm });
