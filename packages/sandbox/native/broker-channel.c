@@ -3,16 +3,7 @@
 #include "broker-channel.h"
 #include "first-process.h"
 
-#include <errno.h>
-#include <linux/sockios.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-
-enum { MESSAGE_BYTES_MAX = 1 << 18, LINE_BYTES_MAX = 256 };
+enum { MESSAGE_BYTES_MAX = 1 << 18, LINE_BYTES_MAX = 256, SHORT_BYTES_MAX = 128 };
 
 static int channel = -1;
 
@@ -23,10 +14,7 @@ void be_heard(void) {
   for (int unread; ioctl(channel, SIOCOUTQ, &unread) == 0 && unread > 0 && ppoll(&broker, 1, &pause, NULL) == 0;) continue;
 }
 
-void open_channel(int fd) {
-  channel = fd;
-  atexit(be_heard);
-}
+void open_channel(int fd) { channel = fd; }
 
 /* INVARIANT: a broker that cannot be told anything is gone, and nothing goes on without it. */
 static void send_line(const char *line, size_t length) {
@@ -38,30 +26,28 @@ static void send_line(const char *line, size_t length) {
   }
 }
 
-static void send_words(const char *format, ...) {
-  char line[512];
-  va_list words;
-  va_start(words, format);
-  int length = vsnprintf(line, sizeof line, format, words);
-  va_end(words);
-  if (length > 0 && length < (int)sizeof line) send_line(line, (size_t)length);
+void tell_narrowed(void) { send_line("{\"kind\":\"narrowed\"}\n", 20); }
+
+static void send_number(const char *kind, const char *name, unsigned long number) {
+  char line[SHORT_BYTES_MAX];
+  send_line(line, append_text(line, 0, sizeof line, "{\"kind\":\"%s\",\"%s\":%lu}\n", kind, name, number));
 }
 
-void tell_started(pid_t pid) { send_words("{\"kind\":\"started\",\"pid\":%d}\n", pid); }
-void tell_narrowed(void) { send_words("{\"kind\":\"narrowed\"}\n"); }
-void tell_cancelled(unsigned long id) { send_words("{\"kind\":\"cancel\",\"id\":%lu}\n", id); }
+void tell_started(pid_t pid) { send_number("started", "pid", (unsigned long)pid); }
+void tell_cancelled(unsigned long id) { send_number("cancel", "id", id); }
 
 void tell_failed(const char *step, int error) {
-  send_words("{\"kind\":\"failed\",\"step\":\"%s\",\"error\":%d}\n", step, error);
+  char line[SHORT_BYTES_MAX];
+  send_line(line, append_text(line, 0, sizeof line, "{\"kind\":\"failed\",\"step\":\"%s\",\"error\":%d}\n", step, error));
 }
 
 /* As Node's own channel passes descriptors; it answers each with an acknowledgement. */
 void tell_caught(int word, int fd) {
   const char *kind = word == WORD_STREAMS ? "streams" : word == WORD_NAMES ? "names" : "datagrams";
-  char line[128];
-  int length = snprintf(line, sizeof line, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"kind\":\"%s\"}}\n",
-                        word == WORD_STREAMS ? "net.Server" : "dgram.Native", kind);
-  if (send_with(channel, line, (size_t)length, fd) != 0) _exit(125);
+  const char *type = word == WORD_STREAMS ? "net.Server" : "dgram.Native";
+  char line[SHORT_BYTES_MAX];
+  size_t length = append_text(line, 0, sizeof line, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"kind\":\"%s\"}}\n", type, kind);
+  if (send_with(channel, line, length, fd) != 0) _exit(125);
 }
 
 enum parts_list { PARTS_ASKED, PARTS_GAINED, PARTS_GRANTED, PARTS_LISTS };
@@ -79,17 +65,16 @@ static size_t append_parts(char *line, size_t length, size_t size, const struct 
   for (size_t index = 0; index < parts->count; index++) {
     const struct part *part = &parts->list[index];
     if (!belongs(part, list, launch)) continue;
-    if ((list != PARTS_GRANTED && !is_utf8(part->place->real)) || length + 128 > size) return size;
-    length += (size_t)snprintf(line + length, size - length, "%s{\"operation\":\"%s\",\"exists\":%s,\"target\":\"", separator,
-                               operation_word(part->operation), part->place->exists ? "true" : "false");
+    if (list != PARTS_GRANTED && !is_utf8(part->place->real)) return size;
+    length = append_text(line, length, size, "%s{\"operation\":\"%s\",\"exists\":%s,\"target\":\"", separator,
+                         operation_word(part->operation), part->place->exists ? "true" : "false");
     length = append_json(line, length, size, part->place->real);
     if (list == PARTS_GAINED) {
-      if (!is_utf8(part->gained_at->real) || length + 32 > size) return size;
-      length += (size_t)snprintf(line + length, size - length, "\",\"gained_at\":\"");
+      if (!is_utf8(part->gained_at->real)) return size;
+      length = append_text(line, length, size, "\",\"gained_at\":\"");
       length = append_json(line, length, size, part->gained_at->real);
     }
-    if (length + 16 > size) return size;
-    length += (size_t)snprintf(line + length, size - length, "\"}");
+    length = append_text(line, length, size, "\"}");
     separator = ",";
   }
   return length;
@@ -100,16 +85,15 @@ bool tell_parts(const char *word, unsigned long id, const struct trapped_call *c
   static const char *const LISTS[PARTS_LISTS] = {"\",\"parts\":[", "],\"gains\":[", "],\"granted\":["};
   static char line[MESSAGE_BYTES_MAX];
   if (id != 0 && !is_utf8(call->first.text)) return false;
-  size_t length = (size_t)snprintf(line, sizeof line, "{\"kind\":\"%s\",\"id\":%lu,\"pid\":%d,\"call\":\"%s\",\"requested\":\"",
-                                   word, id, call->pid, call->name);
+  size_t length = append_text(line, 0, sizeof line, "{\"kind\":\"%s\",\"id\":%lu,\"pid\":%d,\"call\":\"%s\",\"requested\":\"", word,
+                              id, call->pid, call->name);
   length = append_json(line, length, sizeof line, call->first.text);
   for (enum parts_list list = PARTS_ASKED; list < PARTS_LISTS; list++) {
-    if (length + 32 > sizeof line) return false;
-    length += (size_t)snprintf(line + length, sizeof line - length, "%s", LISTS[list]);
+    length = append_text(line, length, sizeof line, "%s", LISTS[list]);
     length = append_parts(line, length, sizeof line, parts, list, launch);
   }
-  if (length + 8 > sizeof line) return false;
-  length += (size_t)snprintf(line + length, sizeof line - length, "]}\n");
+  length = append_text(line, length, sizeof line, "]}\n");
+  if (length == sizeof line) return false;
   send_line(line, length);
   return true;
 }

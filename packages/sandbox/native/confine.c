@@ -2,20 +2,14 @@
 #include "kernel-interface.h"
 #include "confine.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-
-int drop_privileges(void) {
+int drop_bounds(void) {
   int capability = 0;
   while (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) capability++;
   /* Behind the last one. WHY not where CAP_SETPCAP is missing: without capabilities there is none to gain either. */
-  if (errno != EINVAL && errno != EPERM) return -1;
+  return errno == EINVAL || errno == EPERM ? 0 : -1;
+}
+
+int drop_privileges(void) {
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) return -1;
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   struct __user_cap_data_struct none[2] = {{0}, {0}};
@@ -24,14 +18,13 @@ int drop_privileges(void) {
 }
 
 int apply_limits(const struct launch *launch) {
-  for (size_t index = 0; index < launch->limit_count; index++) {
-    const struct limit *limit = &launch->limits[index];
+  for (const struct limit *limit = launch->limits; limit < launch->limits + launch->limit_count; limit++) {
     struct rlimit now;
     if (getrlimit((int)limit->resource, &now) != 0) return -1;
     /* A limit is only ever lowered. */
-    rlim_t value = limit->value < now.rlim_max ? limit->value : now.rlim_max;
-    struct rlimit lower = {.rlim_cur = value, .rlim_max = value};
-    if (setrlimit((int)limit->resource, &lower) != 0) return -1;
+    if (limit->value < now.rlim_max) now.rlim_max = limit->value;
+    now.rlim_cur = now.rlim_max;
+    if (setrlimit((int)limit->resource, &now) != 0) return -1;
   }
   return 0;
 }
@@ -45,13 +38,12 @@ static int add_path_right(int ruleset, const struct path_right *right) {
   int fd = open(right->path, O_PATH | O_CLOEXEC);
   /* WHY: what is not there cannot be given; the trap asks when it appears. */
   if (fd < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -1;
-  struct stat facts;
-  int result = fstat(fd, &facts);
-  uint64_t rights = S_ISDIR(facts.st_mode) ? right->rights : right->rights & LANDLOCK_FILE_RIGHTS;
-  if (result == 0 && rights != 0) {
-    struct landlock_path_words words = {.rights = rights, .parent_fd = fd};
-    result = (int)syscall(NUMBER_LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &words, 0);
-  }
+  struct landlock_path_words words = {.rights = right->rights, .parent_fd = fd};
+  int result = (int)syscall(NUMBER_LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &words, 0);
+  /* Of what is for folders only, a file gets nothing. */
+  words.rights &= LANDLOCK_FILE_RIGHTS;
+  if (result != 0 && errno == EINVAL)
+    result = words.rights == 0 ? 0 : (int)syscall(NUMBER_LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &words, 0);
   close(fd);
   return result;
 }
@@ -67,9 +59,6 @@ int make_ruleset(const struct launch *launch) {
 int apply_landlock(int ruleset) { return (int)syscall(NUMBER_LANDLOCK_RESTRICT_SELF, ruleset, 0); }
 
 int apply_filter(const struct launch *launch) {
-  static struct sock_filter filter[FILTER_MAX];
-  memcpy(filter, launch->filter, launch->filter_count * sizeof filter[0]);
-  struct sock_fprog program = {.len = (unsigned short)launch->filter_count, .filter = filter};
-  unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  struct sock_fprog program = {.len = (unsigned short)launch->filter_count, .filter = (void *)launch->filter};
+  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, FILTER_FLAGS, &program);
 }

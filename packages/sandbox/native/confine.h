@@ -2,24 +2,17 @@
  * What the program is put under before its first instruction: descriptors closed, limits, no capabilities, no new
  * privileges, Landlock, seccomp. Each step returns 0 or the name of what failed is told; nothing is ever skipped.
  */
-#ifndef SALLYPORT_CONFINE_H
-#define SALLYPORT_CONFINE_H
-
+#pragma once
 #include "launch-description.h"
 
-/* Every capability goes, for good: bounding set, ambient, permitted. Sets no_new_privs. 0, or -1 with errno. */
+/* Every capability goes, for good: those that an exec could bring back, then those that are there. Sets no_new_privs. 0, or -1 with errno. */
+int drop_bounds(void);
 int drop_privileges(void);
-
 int apply_limits(const struct launch *launch);
-
 /* From the view as it stands: what Landlock will hold the program to, or -1 with errno. */
 int make_ruleset(const struct launch *launch);
 int apply_landlock(int ruleset);
-
 /* Installs the filter; the listener, or -1. The descriptor closes on exec. */
 int apply_filter(const struct launch *launch);
-
 /* The Landlock version of this kernel, 0 where there is none. */
 int landlock_version(void);
-
-#endif

@@ -1,27 +1,15 @@
 /* Runs inside all namespaces; nothing foreign runs in this process. */
 #include "kernel-interface.h"
 #include "first-process.h"
-
 #include "confine.h"
 #include "network.h"
+#include "path-text.h"
+#include "threads.h"
 #include "view.h"
-
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 
 enum { EXIT_FAILED = 125 };
 
-union one_descriptor {
-  char room[CMSG_SPACE(sizeof(int))];
-  struct cmsghdr align;
-};
+union one_descriptor { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; };
 
 int send_with(int way, const void *sent, size_t size, int fd) {
   struct iovec bytes = {.iov_base = (void *)sent, .iov_len = size};
@@ -60,34 +48,62 @@ int receive_notice(int way, struct notice *notice, int *fd) {
 
 _Noreturn static void fail(int way, const char *step) {
   struct notice notice = {.word = WORD_FAILED, .number = errno};
-  strncpy(notice.step, step, sizeof notice.step - 1);
+  append_text(notice.step, 0, sizeof notice.step, "%s", step);
   (void)send_notice(way, notice, -1);
   _exit(EXIT_FAILED);
 }
 
-/* INVARIANT: inside nobody keeps a socket that catches. */
+/* INVARIANT: inside nobody keeps a socket that catches, nor a root. Were the launcher gone, this would not be taken. */
 static void hand_over(int control, enum word word, int fd) {
   if (fd < 0) return;
   if (send_notice(control, (struct notice){.word = word}, fd) != 0) _exit(EXIT_FAILED);
   close(fd);
 }
 
+/* What pid 1 and the process of the program share until the exec. */
+struct beginning {
+  const struct launch *launch;
+  const struct ways *ways;
+  int ruleset;
+  /* Words that one of them waits for: the view is there; and pid 1 is in the network, without privileges. */
+  int stands, is_joined;
+  struct thread thread;
+};
+
+enum { RUNS = 1, NETWORK_STANDS = 2 };
+
+static void say(int *word, int value) {
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+  wake_one(word);
+}
+
+static int hear(int *word, int before) {
+  int value;
+  while ((value = __atomic_load_n(word, __ATOMIC_ACQUIRE)) == before) wait_while(word, before);
+  return value;
+}
+
 /* INVARIANT: the exec is the last line, and every line before it must have worked. Where trapped, it waits there. */
-_Noreturn static void run_program(const struct launch *launch, const struct ways *ways, int ruleset) {
-  int way = ways->handover;
-  sigset_t none;
-  sigemptyset(&none);
-  for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+static void run_program(void *shared) {
+  struct beginning *beginning = shared;
+  const struct launch *launch = beginning->launch;
+  int way = beginning->ways->handover, control = beginning->ways->control;
+  if (unshare(CLONE_NEWNET) != 0) fail(control, "namespaces");
+  say(&beginning->thread.runs, NETWORK_STANDS);
+  for (int number = 1; number < 32; number++) set_disposition(number, SIG_DFL);
+  if (drop_privileges() != 0) fail(way, "privileges");
   if (launch->owns_terminal && (setsid() < 0 || ioctl(0, TIOCSCTTY, 0) != 0)) fail(way, "terminal");
+  hear(&beginning->stands, false);
   if (chdir(launch->cwd) != 0) fail(way, "cwd");
-  if (syscall(NUMBER_CLOSE_RANGE, ways->kept, ~0u, 4u /* close on exec */) != 0) fail(way, "descriptors");
   if (apply_limits(launch) != 0) fail(way, "limits");
-  if (apply_landlock(ruleset) != 0) fail(way, "landlock");
+  if (apply_landlock(beginning->ruleset) != 0) fail(way, "landlock");
   int listener = apply_filter(launch);
   if (listener < 0) fail(way, "seccomp");
   if (send_notice(way, (struct notice){.word = WORD_LISTENER}, listener) != 0) fail(way, "listener");
   close(listener);
-  sigprocmask(SIG_SETMASK, &none, NULL);
+  hear(&beginning->is_joined, false);
+  if (syscall(NUMBER_CLOSE_RANGE, beginning->ways->kept, ~0u, CLOSE_ON_EXEC) != 0) fail(way, "descriptors");
+  set_blocked(0);
   execve(launch->program, (char *const *)launch->arguments, (char *const *)launch->variables);
   fail(way, "exec");
 }
@@ -103,7 +119,7 @@ static int reap(pid_t program) {
 _Noreturn static void attend(pid_t program, int control, int signals) {
   struct pollfd polled[2] = {{.fd = control, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
   for (;;) {
-    if (poll(polled, 2, -1) < 0 && errno != EINTR) _exit(EXIT_FAILED);
+    if (ppoll(polled, 2, NULL, NULL) < 0 && errno != EINTR) _exit(EXIT_FAILED);
     if (polled[0].revents != 0) {
       struct notice notice;
       if (receive_notice(control, &notice, NULL) <= 0) _exit(EXIT_FAILED);
@@ -122,54 +138,46 @@ _Noreturn static void attend(pid_t program, int control, int signals) {
   }
 }
 
-struct surroundings {
-  const struct launch *launch;
-  struct roots roots;
-  int ruleset, error;
-  const char *step;
-};
-
-static void *build_surroundings(void *built) {
-  struct surroundings *around = built;
-  around->step = keep_identity();
-  if (around->step == NULL) around->step = build_view(around->launch, &around->roots);
-  if (around->step == NULL && (around->ruleset = make_ruleset(around->launch)) < 0) around->step = "landlock";
-  around->error = errno;
-  return NULL;
+/* What the program will see, and what Landlock will hold it to. */
+static void build_beginning(struct beginning *beginning, struct roots *roots) {
+  int control = beginning->ways->control;
+  const char *step = keep_identity();
+  if (step == NULL) step = build_view(beginning->launch, roots);
+  if (step != NULL) fail(control, step);
+  beginning->ruleset = make_ruleset(beginning->launch);
+  if (beginning->ruleset < 0) fail(control, "landlock");
+  say(&beginning->stands, true);
 }
 
 _Noreturn void run_first_process(const struct launch *launch, const struct ways *ways) {
+  static const enum word WORDS[CATCHERS] = {[CATCH_STREAMS] = WORD_STREAMS, [CATCH_NAMES] = WORD_NAMES, [CATCH_DATAGRAMS] = WORD_DATAGRAMS};
+  static struct beginning beginning;
+  int catchers[CATCHERS];
   int control = ways->control;
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "parent");
-  struct surroundings around = {.launch = launch};
-  struct catchers catchers;
-  pthread_t builder;
-  /* WHY a thread: the kernel takes as long for a network as for all the rest. It has ended before anything foreign begins. */
-  if ((errno = pthread_create(&builder, NULL, build_surroundings, &around)) != 0) fail(control, "threads");
-  const char *step = build_network(launch, &catchers);
-  if (step != NULL) fail(control, step);
-  if ((errno = pthread_join(builder, NULL)) != 0) fail(control, "threads");
-  errno = around.error;
-  if (around.step != NULL) fail(control, around.step);
-  hand_over(control, WORD_STREAMS, catchers.streams);
-  hand_over(control, WORD_NAMES, catchers.names);
-  hand_over(control, WORD_DATAGRAMS, catchers.datagrams);
-  /* INVARIANT: were the launcher gone before it could take this process with it, this would not be taken. */
-  if (send_notice(control, (struct notice){.word = WORD_STRAIGHT}, around.roots.straight) != 0) _exit(EXIT_FAILED);
-  if (send_notice(control, (struct notice){.word = WORD_VIEW}, around.roots.view) != 0) _exit(EXIT_FAILED);
-  sigset_t all, child;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, NULL);
-  if (drop_privileges() != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "privileges");
-  /* WHY vfork: nothing is copied. This process goes on when the program has taken its own memory. */
-  pid_t program = vfork();
+  struct roots roots;
+  beginning.launch = launch;
+  beginning.ways = ways;
+  set_blocked(~0ull);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || drop_bounds() != 0) fail(control, "privileges");
+  /* WHY already: the kernel takes as long for its network as for all the rest. WHY within: nothing is copied. */
+  pid_t program = start_within(&beginning.thread, SIGCHLD, run_program, &beginning);
   if (program < 0) fail(control, "fork");
-  if (program == 0) run_program(launch, ways, around.ruleset);
-  close(ways->handover);
-  for (int fd = 0; fd < ways->kept; fd++) close(fd);
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  build_beginning(&beginning, &roots);
+  int process = (int)syscall(NUMBER_PIDFD_OPEN, program, 0);
+  /* The process of the program says itself why it ended. */
+  if (hear(&beginning.thread.runs, RUNS) != NETWORK_STANDS) _exit(EXIT_FAILED);
+  if (process < 0 || setns(process, CLONE_NEWNET) != 0) fail(control, "network");
+  const char *step = build_network(launch, catchers);
+  if (step != NULL) fail(control, step);
+  if (drop_privileges() != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "privileges");
+  for (int index = 0; index < CATCHERS; index++) hand_over(control, WORDS[index], catchers[index]);
+  hand_over(control, WORD_STRAIGHT, roots.straight);
+  hand_over(control, WORD_VIEW, roots.view);
+  /* INVARIANT: nothing but the way to the launcher stays open here. The process of the program keeps what was its own. */
+  int is_closed = syscall(NUMBER_CLOSE_RANGE, control + 1, ~0u, CLOSE_IN_COPY) == 0 && syscall(NUMBER_CLOSE_RANGE, 0, control - 1, 0) == 0;
+  if (!is_closed) fail(control, "descriptors");
+  say(&beginning.is_joined, true);
+  int signals = open_signals(SIGNAL_BIT(SIGCHLD));
   if (signals < 0) fail(control, "signals");
   attend(program, control, signals);
 }

@@ -34,7 +34,7 @@ static void straighten(void) {
   /* WHY dumpable again: else what the kernel says of its own descriptors is not for it to read. */
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) abort();
   straight = (int)syscall(NUMBER_OPEN_TREE, AT_FDCWD, "/", TREE_CLONE | O_CLOEXEC | TREE_RECURSIVE);
-  if (syscall(__NR_mount_setattr, straight, "", TREE_RECURSIVE | AT_EMPTY_PATH, &words, sizeof words) != 0) abort();
+  if (syscall(NUMBER_MOUNT_SETATTR, straight, "", TREE_RECURSIVE | AT_EMPTY_PATH, &words, sizeof words) != 0) abort();
 }
 
 static void furnish(const char *where) {

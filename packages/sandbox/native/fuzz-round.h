@@ -2,8 +2,7 @@
  * What the fuzz targets share: a sentence that must hold, and rounds of their own for where no fuzzer drives them. Numbers
  * are drawn from one fixed seed, so that a run can be repeated.
  */
-#ifndef SALLYPORT_FUZZ_ROUND_H
-#define SALLYPORT_FUZZ_ROUND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,6 +35,4 @@ static inline void run_round(const uint8_t *bytes, size_t size) {
   (void)LLVMFuzzerTestOneInput(exact, size);
   free(exact);
 }
-#endif
-
 #endif

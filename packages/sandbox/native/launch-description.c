@@ -1,16 +1,9 @@
 /* Parses the launch description. Every length is compared with what is left before it is used. */
 #include "launch-description.h"
-
 #include "path-text.h"
-
 #include <string.h>
 
 static const uint8_t MAGIC[8] = {'S', 'P', 'L', 'N', 'C', 'H', '0', '1'};
-
-struct reader {
-  const uint8_t *at;
-  size_t left;
-};
 
 static uint64_t read_number(const uint8_t *bytes, size_t size) {
   uint64_t value = 0;
@@ -56,27 +49,20 @@ static bool add_grant(struct launch *launch, const uint8_t *bytes, size_t size) 
   if (bytes[0] > OPERATIONS_ALL || (bytes[1] & ~bytes[0]) != 0 || bytes[2] > 1) return false;
   const char *path = read_path(bytes + 3, size - 3);
   if (path == NULL) return false;
-  launch->grants[launch->grant_count++] = (struct grant){
-      .operations = bytes[0],
-      .landlocked = bytes[1],
-      .is_tree = bytes[2] == 1,
-      .path = path,
-      .length = path[1] == 0 ? 0 : strlen(path),
-  };
+  size_t length = path[1] == 0 ? 0 : strlen(path);
+  launch->grants[launch->grant_count++] = (struct grant){bytes[0], bytes[1], bytes[2] == 1, path, length};
   return true;
 }
 
 static bool add_limit(struct launch *launch, const uint8_t *bytes, size_t size) {
   if (size != 12 || launch->limit_count >= LIMITS_MAX) return false;
-  launch->limits[launch->limit_count++] =
-      (struct limit){.resource = (uint32_t)read_number(bytes, 4), .value = read_number(bytes + 4, 8)};
+  launch->limits[launch->limit_count++] = (struct limit){(uint32_t)read_number(bytes, 4), read_number(bytes + 4, 8)};
   return true;
 }
 
 static bool add_words(struct launch *launch, const uint8_t *bytes, size_t size) {
   if (size <= 4 || launch->word_count >= KERNEL_WORDS_MAX) return false;
-  launch->words[launch->word_count++] =
-      (struct kernel_words){.protocol = (uint32_t)read_number(bytes, 4), .bytes = bytes + 4, .size = size - 4};
+  launch->words[launch->word_count++] = (struct kernel_words){(uint32_t)read_number(bytes, 4), bytes + 4, size - 4};
   return true;
 }
 
@@ -146,16 +132,17 @@ bool parse_launch(const uint8_t *bytes, size_t size, struct launch *launch) {
   /* WHY not the lists: they are large, and only what a count reaches is ever read. */
   memset(launch, 0, offsetof(struct launch, arguments));
   if (size > DESCRIPTION_BYTES_MAX || size < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC) != 0) return false;
-  struct reader reader = {.at = bytes + sizeof MAGIC, .left = size - sizeof MAGIC};
-  while (reader.left >= 5) {
-    uint8_t tag = reader.at[0];
-    size_t length = (size_t)read_number(reader.at + 1, 4);
-    reader.at += 5;
-    reader.left -= 5;
-    if (tag == RECORD_END) return length == 0 && reader.left == 0 && is_whole(launch);
-    if (length > reader.left || !take_record(launch, tag, reader.at, length)) return false;
-    reader.at += length;
-    reader.left -= length;
+  bytes += sizeof MAGIC;
+  size -= sizeof MAGIC;
+  while (size >= 5) {
+    uint8_t tag = bytes[0];
+    size_t length = (size_t)read_number(bytes + 1, 4);
+    bytes += 5;
+    size -= 5;
+    if (tag == RECORD_END) return length == 0 && size == 0 && is_whole(launch);
+    if (length > size || !take_record(launch, tag, bytes, length)) return false;
+    bytes += length;
+    size -= length;
   }
   return false;
 }

@@ -3,99 +3,53 @@
  * bytes; text carries its own NUL. Parsed in place: nothing is copied and nothing is allocated from a size it names.
  * Trusts the host for what it means, and nobody for its shape: it is fuzzed.
  */
-#ifndef SALLYPORT_LAUNCH_DESCRIPTION_H
-#define SALLYPORT_LAUNCH_DESCRIPTION_H
-
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-  DESCRIPTION_BYTES_MAX = 4 << 20,
-  ARGUMENTS_MAX = 8192,
-  VARIABLES_MAX = 1024,
-  PATHS_MAX = 4096,
-  LIMITS_MAX = 16,
-  FILTER_MAX = 4096,
-  KERNEL_WORDS_MAX = 4,
-  COVERS_MAX = 16,
-};
-
+enum { DESCRIPTION_BYTES_MAX = 4 << 20, ARGUMENTS_MAX = 8192, VARIABLES_MAX = 1024, PATHS_MAX = 4096 };
+enum { LIMITS_MAX = 16, FILTER_MAX = 4096, KERNEL_WORDS_MAX = 4, COVERS_MAX = 16 };
 /* Operations as bits; the order is that of the contract. */
 enum operation {
-  OPERATION_READ = 1 << 0,
-  OPERATION_CREATE = 1 << 1,
-  OPERATION_MODIFY = 1 << 2,
-  OPERATION_DELETE = 1 << 3,
-  OPERATION_EXECUTE = 1 << 4,
+  OPERATION_READ = 1, OPERATION_CREATE = 2, OPERATION_MODIFY = 4, OPERATION_DELETE = 8, OPERATION_EXECUTE = 16,
   OPERATIONS_DESTRUCTIVE = OPERATION_MODIFY | OPERATION_DELETE | OPERATION_EXECUTE,
   OPERATIONS_ALL = (1 << 5) - 1,
 };
 
 enum record_tag {
-  RECORD_PROGRAM = 1,
-  RECORD_ARGUMENT = 2,
-  RECORD_VARIABLE = 3,
-  RECORD_CWD = 4,
-  RECORD_WRITABLE = 5,
-  RECORD_MASK = 6,
-  RECORD_RIGHT = 7,
-  RECORD_GRANT = 8,
-  RECORD_FILTER = 9,
-  RECORD_LIMIT = 10,
-  RECORD_TERMS = 11,
-  RECORD_END = 12,
-  RECORD_KERNEL_WORDS = 20,
-  RECORD_COVER = 21,
-  RECORD_CATCH = 22,
+  RECORD_PROGRAM = 1, RECORD_ARGUMENT, RECORD_VARIABLE, RECORD_CWD, RECORD_WRITABLE, RECORD_MASK, RECORD_RIGHT, RECORD_GRANT,
+  RECORD_FILTER, RECORD_LIMIT, RECORD_TERMS, RECORD_END, RECORD_KERNEL_WORDS = 20, RECORD_COVER, RECORD_CATCH,
 };
 
 /* Landlock rights on a path. */
-struct path_right {
-  uint64_t rights;
-  const char *path;
-};
+struct path_right { uint64_t rights; const char *path; };
 
 /* Operations that are allowed without a question. `landlocked`: those the kernel itself holds to the same path. */
 struct grant {
-  uint8_t operations;
-  uint8_t landlocked;
+  uint8_t operations, landlocked;
   bool is_tree;
   const char *path;
   size_t length;
 };
 
 /* Netlink messages of one protocol, as the kernel takes them. */
-struct kernel_words {
-  uint32_t protocol;
-  const uint8_t *bytes;
-  size_t size;
-};
+struct kernel_words { uint32_t protocol; const uint8_t *bytes; size_t size; };
 
 /* A file of the host that the program sees at another path. */
-struct cover {
-  const char *source;
-  const char *path;
-};
-
-struct limit {
-  uint32_t resource;
-  uint64_t value;
-};
+struct cover { const char *source, *path; };
+struct limit { uint32_t resource; uint64_t value; };
 
 struct launch {
-  const char *program;
-  const char *cwd;
+  const char *program, *cwd;
   /* Where connections are caught; 0: there is no gateway. */
   uint16_t catch_port;
   const uint8_t *filter;
   size_t filter_count;
-  uint64_t handled_rights;
-  uint64_t scopes;
+  uint64_t handled_rights, scopes;
   uint32_t wall_ms;
   /* Its first stream is a terminal of its own, which it leads. */
-  bool owns_terminal;
-  bool has_terms;
+  bool owns_terminal, has_terms;
   size_t argument_count, variable_count, writable_count, mask_count, right_count;
   size_t grant_count, limit_count, word_count, cover_count;
   /* The lists, from here on; the first two end in NULL. */
@@ -112,5 +66,3 @@ struct launch {
 
 /* Whether the bytes are a whole, well-formed description. On `false` the launch must not be used. */
 bool parse_launch(const uint8_t *bytes, size_t size, struct launch *launch);
-
-#endif

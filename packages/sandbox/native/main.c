@@ -12,25 +12,33 @@
 #include "supervisor.h"
 #include "view.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-
 enum { EXIT_FAILED = 125, IDLE_MS = 1000 };
 
-static struct launch launch;
+/* Those that the program is told too. */
+static const uint64_t FORWARDED = SIGNAL_BIT(SIGHUP) | SIGNAL_BIT(SIGINT) | SIGNAL_BIT(SIGQUIT) | SIGNAL_BIT(SIGTERM) |
+                                  SIGNAL_BIT(SIGUSR1) | SIGNAL_BIT(SIGUSR2) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGTSTP) |
+                                  SIGNAL_BIT(SIGWINCH) | SIGNAL_BIT(SIGALRM);
 
-static const int FORWARDED[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH, SIGALRM};
+static struct launch launch;
+static pid_t first;
+
+/* INVARIANT: every way out of this process leads through here, but for a broker that is gone. */
+static void leave_nothing(void) {
+  if (first > 0) kill(first, SIGKILL);
+  close_supervisor();
+  /* WHY waited for: nobody else would where the broker is the first process of a container. */
+  if (first > 0) waitpid(first, NULL, 0);
+  be_heard();
+}
+
+_Noreturn static void end(int code) {
+  leave_nothing();
+  _exit(code);
+}
 
 _Noreturn static void fail(const char *step, int error) {
   tell_failed(step, error);
-  exit(EXIT_FAILED);
+  end(EXIT_FAILED);
 }
 
 static void read_description(int fd) {
@@ -51,36 +59,22 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static pid_t first;
-
-/* WHY waited for: nobody else would where the broker is the first process of a container. */
-static void leave_nothing(void) {
-  kill(first, SIGKILL);
-  waitpid(first, NULL, 0);
-}
-
 /* Ends as the program did. */
 _Noreturn static void end_as(int status) {
-  if (!WIFSIGNALED(status)) exit(WEXITSTATUS(status));
+  if (!WIFSIGNALED(status)) end(WEXITSTATUS(status));
   leave_nothing();
-  be_heard();
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  sigset_t open;
-  sigemptyset(&open);
-  sigprocmask(SIG_SETMASK, &open, NULL);
-  signal(WTERMSIG(status), SIG_DFL);
-  raise(WTERMSIG(status));
-  exit(128 + WTERMSIG(status));
+  set_disposition(WTERMSIG(status), SIG_DFL);
+  set_blocked(0);
+  kill(getpid(), WTERMSIG(status));
+  _exit(128 + WTERMSIG(status));
 }
 
 static int watch_signals(void) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (size_t index = 0; index < sizeof FORWARDED / sizeof FORWARDED[0]; index++) sigaddset(&set, FORWARDED[index]);
-  sigprocmask(SIG_SETMASK, &set, NULL);
-  signal(SIGPIPE, SIG_IGN);
-  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  set_disposition(SIGPIPE, SIG_IGN);
+  set_blocked(FORWARDED);
+  return open_signals(FORWARDED);
 }
 
 /* A signal from the terminal has reached the program by itself. */
@@ -92,18 +86,21 @@ static void forward_signal(int signals, int control) {
 
 _Noreturn static void hear_first_process(int control) {
   struct notice notice;
-  if (receive_notice(control, &notice, NULL) <= 0) exit(EXIT_FAILED);
+  if (receive_notice(control, &notice, NULL) <= 0) end(EXIT_FAILED);
   if (notice.word == WORD_END) end_as(notice.number);
   fail(notice.step, notice.number);
 }
 
 /* What pid 1 has to say until its view stands: sockets for the gateway, then the roots of the view. */
-static struct roots take_roots(int control) {
+static struct roots take_roots(const struct ways *outside) {
   struct roots roots = {-1, -1};
   while (roots.view < 0) {
     struct notice notice;
     int fd = -1;
-    if (receive_notice(control, &notice, &fd) <= 0) fail("first_process", EPIPE);
+    int length = receive_notice(outside->control, &notice, &fd);
+    /* It ends without a word where the process of the program has ended, which has said why. */
+    if (length <= 0) length = receive_notice(outside->handover, &notice, &fd);
+    if (length <= 0 || notice.word == WORD_LISTENER) fail("first_process", EPIPE);
     if (notice.word == WORD_FAILED || fd < 0) fail(notice.step, notice.number);
     if (notice.word == WORD_VIEW) roots.view = fd;
     else if (notice.word == WORD_STRAIGHT) roots.straight = fd;
@@ -113,10 +110,9 @@ static struct roots take_roots(int control) {
 }
 
 /* The program is confined, and its exec waits for us. Where it never came so far, pid 1 says why. */
-static int take_listener(const struct ways *outside, struct roots *roots) {
+static int take_listener(const struct ways *outside) {
   struct notice notice;
   int listener = -1, length = receive_notice(outside->handover, &notice, &listener);
-  *roots = take_roots(outside->control);
   if (length <= 0) hear_first_process(outside->control);
   if (notice.word != WORD_LISTENER || listener < 0) fail(notice.step, notice.number);
   return listener;
@@ -135,16 +131,18 @@ _Noreturn static void attend(const struct ways *outside, int listener, int chann
   enum { CONTROL, HANDOVER, LISTENER, CHANNEL, SIGNALS, COUNT };
   struct pollfd polled[COUNT] = {{.fd = outside->control}, {.fd = outside->handover}, {.fd = listener}, {.fd = channel}, {.fd = signals}};
   for (int index = 0; index < COUNT; index++) polled[index].events = POLLIN;
-  int64_t end_ms = launch.wall_ms == 0 ? INT64_MAX : now_ms() + launch.wall_ms;
+  int64_t end_ms = now_ms() + launch.wall_ms;
   for (;;) {
-    int64_t left = end_ms - now_ms();
+    int64_t left = launch.wall_ms == 0 ? IDLE_MS : end_ms - now_ms();
     if (left <= 0) fail("wall_clock", ETIMEDOUT);
+    if (left > IDLE_MS) left = IDLE_MS;
     end_turn();
-    int found = poll(polled, COUNT, left > IDLE_MS ? IDLE_MS : (int)left), error = errno;
+    struct timespec pause = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+    int found = ppoll(polled, COUNT, &pause, NULL), error = errno;
     take_turn();
     if (found < 0 && error == EINTR) continue;
     if (found < 0) fail("poll", error);
-    if (polled[CHANNEL].revents != 0 && !hear_broker(take_answer)) exit(EXIT_FAILED);
+    if (polled[CHANNEL].revents != 0 && !hear_broker(take_answer)) end(EXIT_FAILED);
     bool is_called = (polled[LISTENER].revents & POLLIN) != 0;
     if (is_called ? !serve_notice() : polled[LISTENER].revents != 0) polled[LISTENER].fd = -1;
     if (polled[HANDOVER].revents != 0) hear_program(&polled[HANDOVER]);
@@ -156,16 +154,15 @@ _Noreturn static void attend(const struct ways *outside, int listener, int chann
 
 int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--probe") == 0) {
-    read_description(atoi(argv[2]));
-    print_facts(&launch);
-    return 0;
+    read_description((int)read_decimal(argv[2], strlen(argv[2])));
+    return print_facts(&launch) ? 0 : EXIT_FAILED;
   }
   if (argc != 4) return EXIT_FAILED;
-  int channel = atoi(argv[1]), kept = atoi(argv[3]);
+  int channel = (int)read_decimal(argv[1], strlen(argv[1])), kept = (int)read_decimal(argv[3], strlen(argv[3]));
   open_channel(channel);
   if (kept < 3 || kept > channel) fail("descriptors", EINVAL);
   fcntl(channel, F_SETFD, FD_CLOEXEC);
-  read_description(atoi(argv[2]));
+  read_description((int)read_decimal(argv[2], strlen(argv[2])));
   int control[2], handover[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) fail("channels", errno);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, handover) != 0) fail("channels", errno);
@@ -181,15 +178,15 @@ int main(int argc, char **argv) {
     close(channel);
     run_first_process(&launch, &inside);
   }
-  atexit(leave_nothing);
   close(inside.control);
   close(inside.handover);
   umask(077);
-  if (drop_privileges() != 0) fail("privileges", errno);
-  struct roots roots;
-  int listener = take_listener(&outside, &roots);
+  /* WHY first of all: while pid 1 begins, this processor is for what it starts. */
+  struct roots roots = take_roots(&outside);
+  if (drop_bounds() != 0 || drop_privileges() != 0) fail("privileges", errno);
   /* WHY: the launcher must not keep the program's streams open when the program has closed them. */
   for (int fd = 0; fd < kept; fd++) close(fd);
+  int listener = take_listener(&outside);
   open_supervisor(&launch, listener, roots);
   take_turn();
   attend(&outside, listener, channel, signals);

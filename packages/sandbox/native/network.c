@@ -2,22 +2,13 @@
 #include "kernel-interface.h"
 #include "network.h"
 
-#include <errno.h>
-#include <linux/netlink.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <sched.h>
-#include <string.h>
-#include <sys/ioctl.h>
-
 enum { NAME_PORT = 53, BACKLOG = 1024 };
 
 /* The loopback device, so that servers of the program's own can be reached by itself. */
 static int raise_loopback(void) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  struct ifreq request = {.ifr_flags = IFF_UP | IFF_RUNNING};
-  strcpy(request.ifr_name, "lo");
+  struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
   int result = ioctl(fd, SIOCSIFFLAGS, &request);
   close(fd);
   return result;
@@ -41,7 +32,7 @@ static int acknowledged(const uint8_t *bytes, size_t size) {
 static int hear_kernel(int fd, int expected) {
   while (expected > 0) {
     _Alignas(struct nlmsghdr) char buffer[8192];
-    ssize_t length = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    ssize_t length = read(fd, buffer, sizeof buffer);
     if (length <= 0) return -1;
     int left = (int)length;
     for (struct nlmsghdr *at = (struct nlmsghdr *)buffer; NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {
@@ -56,10 +47,10 @@ static int hear_kernel(int fd, int expected) {
 
 static int tell_kernel(const struct kernel_words *words) {
   int expected = acknowledged(words->bytes, words->size);
-  int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, (int)words->protocol);
+  int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, (int)words->protocol);
   if (fd < 0) return -1;
   errno = EINVAL;
-  int result = expected > 0 && send(fd, words->bytes, words->size, 0) == (ssize_t)words->size ? hear_kernel(fd, expected) : -1;
+  int result = expected > 0 && write(fd, words->bytes, words->size) == (ssize_t)words->size ? hear_kernel(fd, expected) : -1;
   close(fd);
   return result;
 }
@@ -69,7 +60,7 @@ static int catch_at(int type, uint16_t port) {
   int fd = socket(AF_INET6, type | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   int on = 1, off = 0;
-  struct sockaddr_in6 everywhere = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+  struct sockaddr_in6 everywhere = {.sin6_family = AF_INET6, .sin6_port = __builtin_bswap16(port)};
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
       setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof on) != 0 ||
@@ -82,15 +73,14 @@ static int catch_at(int type, uint16_t port) {
   return fd;
 }
 
-const char *build_network(const struct launch *launch, struct catchers *catchers) {
-  *catchers = (struct catchers){.streams = -1, .names = -1, .datagrams = -1};
-  if (unshare(CLONE_NEWNET) != 0) return "namespaces";
+const char *build_network(const struct launch *launch, int catchers[CATCHERS]) {
+  for (int index = 0; index < CATCHERS; index++) catchers[index] = -1;
   if (raise_loopback() != 0) return "loopback";
   for (size_t index = 0; index < launch->word_count; index++)
     if (tell_kernel(&launch->words[index]) != 0) return "network_rules";
-  if (launch->catch_port == 0) return NULL;
-  catchers->streams = catch_at(SOCK_STREAM, launch->catch_port);
-  catchers->names = catch_at(SOCK_DGRAM, NAME_PORT);
-  catchers->datagrams = catch_at(SOCK_DGRAM, launch->catch_port);
-  return catchers->streams < 0 || catchers->names < 0 || catchers->datagrams < 0 ? "network_sockets" : NULL;
+  for (int index = 0; index < CATCHERS && launch->catch_port != 0; index++) {
+    catchers[index] = catch_at(index == CATCH_STREAMS ? SOCK_STREAM : SOCK_DGRAM, index == CATCH_NAMES ? NAME_PORT : launch->catch_port);
+    if (catchers[index] < 0) return "network_sockets";
+  }
+  return NULL;
 }

@@ -2,10 +2,6 @@
 #include "kernel-interface.h"
 #include "parts.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-
 const char *operation_word(unsigned operation) {
   static const char *const WORDS[] = {"read", "create", "modify", "delete", "execute"};
   return WORDS[__builtin_ctz(operation & OPERATIONS_ALL)];

@@ -1,9 +1,7 @@
 /*
  * The parts of a call: which operation is needed at which place. All must pass. Pure, but for the places it is given.
  */
-#ifndef SALLYPORT_PARTS_H
-#define SALLYPORT_PARTS_H
-
+#pragma once
 #include "place.h"
 
 enum { PARTS_MAX = 10 };
@@ -25,8 +23,5 @@ struct parts {
 /* 0, or the error that the call gets whatever is allowed. */
 int parts_of(const struct launch *launch, const struct trapped_call *call, const struct place *first,
              const struct place *second, struct parts *parts);
-
 /* The word of an operation in messages. */
 const char *operation_word(unsigned operation);
-
-#endif

@@ -1,6 +1,6 @@
 /* Text work on paths and answers. Fuzzed; see fuzz-parsers.c. */
 #include "path-text.h"
-
+#include <stdarg.h>
 #include <string.h>
 
 bool join_path(char *out, size_t size, const char *folder, const char *name) {
@@ -35,7 +35,8 @@ bool split_path(const char *path, char *folder, char *name, size_t size) {
 bool is_plain_path(const char *path) {
   if (path[0] != '/') return false;
   for (const char *segment = path + 1;;) {
-    size_t length = strcspn(segment, "/");
+    size_t length = 0;
+    while (segment[length] != 0 && segment[length] != '/') length++;
     if (length == 0 || (length == 1 && segment[0] == '.')) return false;
     if (length == 2 && segment[0] == '.' && segment[1] == '.') return false;
     if (segment[length] == 0) return true;
@@ -62,6 +63,36 @@ bool is_utf8(const char *text) {
   for (size_t length; *at != 0; at += length)
     if ((length = character_length(at)) == 0) return false;
   return true;
+}
+
+/* The digits, written before `end`. */
+static const char *decimal(char *end, long number) {
+  unsigned long left = number < 0 ? -(unsigned long)number : (unsigned long)number;
+  *--end = 0;
+  do *--end = (char)('0' + left % 10);
+  while ((left /= 10) != 0);
+  if (number < 0) *--end = '-';
+  return end;
+}
+
+size_t append_text(char *out, size_t length, size_t size, const char *format, ...) {
+  va_list words;
+  va_start(words, format);
+  for (const char *at = format; *at != 0 && length < size; at++) {
+    char digits[24];
+    const char *word = digits;
+    if (*at != '%') {
+      out[length++] = *at;
+      continue;
+    }
+    if (*++at == 's') word = va_arg(words, const char *);
+    else if (*at == 'd') word = decimal(digits + sizeof digits, va_arg(words, int));
+    else at++, word = decimal(digits + sizeof digits, va_arg(words, long));
+    while (*word != 0 && length < size) out[length++] = *word++;
+  }
+  va_end(words);
+  if (length < size) out[length] = 0;
+  return length;
 }
 
 size_t append_json(char *out, size_t length, size_t size, const char *text) {
@@ -116,25 +147,25 @@ unsigned granted_below(const struct launch *launch, const char *path, unsigned o
   return found;
 }
 
+unsigned long read_decimal(const char *text, size_t length) {
+  unsigned long number = 0;
+  for (size_t at = 0; at < length; at++) {
+    if (text[at] < '0' || text[at] > '9' || length > 15) return 0;
+    number = number * 10 + (unsigned long)(text[at] - '0');
+  }
+  return number;
+}
+
 struct answer parse_answer(const char *line, size_t length) {
-  static const struct {
-    const char *word;
-    enum answer_kind kind;
-  } WORDS[] = {{"\"allow ", ANSWER_ALLOW}, {"\"deny ", ANSWER_DENY}};
+  static const char *const WORDS[] = {
+      [ANSWER_ALLOW] = "\"allow ", [ANSWER_DENY] = "\"deny ", [ANSWER_NARROW] = "\"narrow\"", [ANSWER_TAKEN] = "{\"cmd\":\"NODE_HANDLE_ACK\"}"};
   struct answer none = {.kind = ANSWER_NONE};
-  if (length == 8 && memcmp(line, "\"narrow\"", 8) == 0) return (struct answer){.kind = ANSWER_NARROW};
-  static const char TAKEN[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}";
-  if (length == sizeof TAKEN - 1 && memcmp(line, TAKEN, length) == 0) return (struct answer){.kind = ANSWER_TAKEN};
-  for (size_t index = 0; index < sizeof WORDS / sizeof WORDS[0]; index++) {
-    size_t prefix = strlen(WORDS[index].word);
-    if (length <= prefix + 1 || memcmp(line, WORDS[index].word, prefix) != 0) continue;
-    if (line[length - 1] != '"' || length - prefix - 1 > 15) return none;
-    unsigned long id = 0;
-    for (size_t at = prefix; at < length - 1; at++) {
-      if (line[at] < '0' || line[at] > '9') return none;
-      id = id * 10 + (unsigned long)(line[at] - '0');
-    }
-    return (struct answer){.kind = WORDS[index].kind, .id = id};
+  for (enum answer_kind kind = ANSWER_ALLOW; kind <= ANSWER_TAKEN; kind++) {
+    size_t prefix = strlen(WORDS[kind]);
+    if (length < prefix || memcmp(line, WORDS[kind], prefix) != 0) continue;
+    if (kind == ANSWER_NARROW || kind == ANSWER_TAKEN) return length == prefix ? (struct answer){.kind = kind} : none;
+    unsigned long id = line[length - 1] == '"' ? read_decimal(line + prefix, length - 1 - prefix) : 0;
+    return id == 0 ? none : (struct answer){.kind = kind, .id = id};
   }
   return none;
 }

@@ -2,32 +2,29 @@
 #include "kernel-interface.h"
 #include "perform.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/sysmacros.h>
-#include <sys/xattr.h>
-
 /* The mask of the program; 077 where it cannot be read. */
 static mode_t mask_of(pid_t pid) {
   char path[64], text[512];
-  snprintf(path, sizeof path, "/proc/%d/status", pid);
+  append_text(path, 0, sizeof path, "/proc/%d/status", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 077;
   ssize_t length = read(fd, text, sizeof text - 1);
   close(fd);
   if (length < 0) return 077;
   text[length] = 0;
-  unsigned mask;
-  const char *line = strstr(text, "\nUmask:");
-  return line != NULL && sscanf(line, "\nUmask: %o", &mask) == 1 ? (mode_t)mask & 0777 : 077;
+  static const char WORD[] = "\nUmask:\t0";
+  const char *line = text;
+  while (*line != 0 && strncmp(line, WORD, sizeof WORD - 1) != 0) line++;
+  if (*line == 0) return 077;
+  mode_t mask = 0;
+  for (line += sizeof WORD - 1; *line >= '0' && *line <= '7'; line++) mask = mask << 3 | (mode_t)(*line - '0');
+  return *line == '\n' ? mask & 0777 : 077;
 }
 
 static int answer(int result) { return result < 0 ? -errno : 0; }
 
 static const char *object_link(const struct place *place, char *out, size_t size) {
-  snprintf(out, size, "/proc/self/fd/%d", place->object);
+  append_text(out, 0, size, "/proc/self/fd/%d", place->object);
   return out;
 }
 
@@ -38,7 +35,7 @@ static int open_place(const struct trapped_call *call, const struct place *place
   if (place->exists) {
     /* Null, zero, full, random and urandom: nothing waits there. */
     dev_t device = S_ISCHR(place->facts.st_mode) ? place->facts.st_rdev : 0;
-    bool is_endless = major(device) == 1 && minor(device) < 10 && (0x3a8 >> minor(device) & 1) != 0;
+    bool is_endless = device >> 4 == 0x10 && (0x3a8 >> (device & 15) & 1) != 0;
     if (!S_ISREG(place->facts.st_mode) && !S_ISDIR(place->facts.st_mode) && !is_endless) return -EACCES;
     fd = open(object_link(place, link, sizeof link), flags);
   } else {
@@ -81,7 +78,7 @@ static int change_facts(const struct trapped_call *call, const struct place *pla
   bool is_link = S_ISLNK(place->facts.st_mode);
   const struct timespec *times = call->has_times ? call->times : NULL;
   switch (call->kind) {
-    case CALL_CHMOD: return is_link ? -EOPNOTSUPP : answer(chmod(link, call->mode & 03777));
+    case CALL_CHMOD: return is_link ? -EOPNOTSUPP : answer(fchmodat(AT_FDCWD, link, call->mode & 03777, 0));
     case CALL_CHOWN: return answer(fchownat(place->object, "", call->uid, call->gid, AT_EMPTY_PATH));
     case CALL_UTIMES:
       return is_link ? answer(utimensat(place->folder, place->name, times, AT_SYMLINK_NOFOLLOW))

@@ -2,25 +2,20 @@
 #include "kernel-interface.h"
 #include "place.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { LINKS_MAX = 16, ROUNDS_MAX = 1000 };
 
 static int walk(int base, const char *path, uint64_t flags, uint64_t resolve) {
   struct open_how how = {.flags = flags | O_PATH | O_CLOEXEC, .resolve = resolve | RESOLVE_NO_MAGICLINKS};
-  int fd = (int)syscall(__NR_openat2, base, path, &how, sizeof how);
+  int fd = (int)syscall(NUMBER_OPENAT2, base, path, &how, sizeof how);
   /* WHY again: the kernel gives up on `..` whenever anything on the machine was mounted or renamed meanwhile. */
   for (int round = 0; fd < 0 && errno == EAGAIN && round < ROUNDS_MAX; round++)
-    fd = (int)syscall(__NR_openat2, base, path, &how, sizeof how);
+    fd = (int)syscall(NUMBER_OPENAT2, base, path, &how, sizeof how);
   return fd;
 }
 
 /* The real path of what a link of /proc names. */
 static int read_link(const char *link, char *out, size_t size) {
-  ssize_t length = readlink(link, out, size - 1);
+  ssize_t length = readlinkat(AT_FDCWD, link, out, size - 1);
   if (length < 0) return errno;
   if (length >= (ssize_t)size - 1) return ENAMETOOLONG;
   out[length] = 0;
@@ -29,14 +24,14 @@ static int read_link(const char *link, char *out, size_t size) {
 
 static int real_path(int fd, char *out, size_t size) {
   char link[64];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  append_text(link, 0, sizeof link, "/proc/self/fd/%d", fd);
   return read_link(link, out, size);
 }
 
 /* The link that names what the program holds by a descriptor, or its own folder. */
 static const char *held_link(pid_t pid, int fd, char *out, size_t size) {
-  if (fd == AT_FDCWD) snprintf(out, size, "/proc/%d/cwd", pid);
-  else snprintf(out, size, "/proc/%d/fd/%d", pid, fd);
+  if (fd == AT_FDCWD) append_text(out, 0, size, "/proc/%d/cwd", pid);
+  else append_text(out, 0, size, "/proc/%d/fd/%d", pid, fd);
   return out;
 }
 
@@ -47,7 +42,7 @@ int absolute_text(pid_t pid, const struct named_path *path, char *out) {
     int failed = read_link(held_link(pid, path->folder, link, sizeof link), folder, sizeof folder);
     if (failed != 0) return failed == ENOENT ? EBADF : failed;
   }
-  if (path->is_descriptor) return strcpy(out, folder), 0;
+  if (path->is_descriptor) return memcpy(out, folder, strlen(folder) + 1), 0;
   return join_path(out, PATH_BYTES_MAX, folder, path->text) ? 0 : ENAMETOOLONG;
 }
 
@@ -63,7 +58,7 @@ static bool is_own_entry(const char *text) {
 static int take_object(int fd, struct place *place) {
   place->held = fd;
   place->exists = true;
-  if (fstat(fd, &place->facts) != 0) return errno;
+  if (fstatat(fd, "", &place->facts, AT_EMPTY_PATH) != 0) return errno;
   int failed = real_path(fd, place->real, sizeof place->real);
   if (failed != 0) return failed;
   /* WHY: the kernel marks the path of a removed object with a suffix that a name may have too. */
@@ -85,7 +80,7 @@ static int take_folder(int view, char *text, bool follows, struct place *place) 
   }
   place->held = fd;
   place->exists = false;
-  if (failed == 0 && fstat(fd, &place->facts) != 0) failed = errno;
+  if (failed == 0 && fstatat(fd, "", &place->facts, AT_EMPTY_PATH) != 0) failed = errno;
   if (failed == 0 && place->facts.st_nlink == 0) failed = ENOENT;
   if (failed != 0) return failed;
   return join_path(place->real, sizeof place->real, real, place->name) ? 0 : ENAMETOOLONG;
@@ -95,7 +90,7 @@ static int take_folder(int view, char *text, bool follows, struct place *place) 
 static bool is_what_descriptor_holds(pid_t pid, int fd, const struct place *place) {
   char link[64];
   struct stat held;
-  if (stat(held_link(pid, fd, link, sizeof link), &held) != 0) return false;
+  if (fstatat(AT_FDCWD, held_link(pid, fd, link, sizeof link), &held, 0) != 0) return false;
   return place->exists && held.st_dev == place->facts.st_dev && held.st_ino == place->facts.st_ino;
 }
 
@@ -124,12 +119,13 @@ int find_place(int view, pid_t pid, const struct named_path *path, struct place 
 
 static bool is_same(int left, int right) {
   struct stat a, b;
-  return fstat(left, &a) == 0 && fstat(right, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  bool are_there = fstatat(left, "", &a, AT_EMPTY_PATH) == 0 && fstatat(right, "", &b, AT_EMPTY_PATH) == 0;
+  return are_there && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 int reach_place(struct place *place) {
   char folder[PATH_BYTES_MAX];
-  if (strcmp(place->real, "/") == 0) strcpy(folder, "/"), strcpy(place->name, ".");
+  if (strcmp(place->real, "/") == 0) memcpy(folder, "/", 2), memcpy(place->name, ".", 2);
   else if (!split_path(place->real, folder, place->name, sizeof folder)) return EACCES;
   place->folder = walk(AT_FDCWD, folder, O_DIRECTORY, RESOLVE_NO_SYMLINKS);
   if (place->folder < 0) return EACCES;

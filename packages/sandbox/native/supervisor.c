@@ -1,16 +1,9 @@
 /* The life of one trapped call: read, found, judged, then continued, performed, refused or put to wait. */
 #include "kernel-interface.h"
 #include "supervisor.h"
-
 #include "broker-channel.h"
 #include "perform.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <string.h>
-#include <sys/ioctl.h>
+#include "threads.h"
 
 /* One seat more than may wait: what is granted is served however many questions are open. */
 enum { WAITING_MAX = 128, SEATS = WAITING_MAX + 1, CALLS_OF_THE_IDLE = 200 };
@@ -40,10 +33,18 @@ static struct {
   struct waiting waiting[SEATS];
 } desk;
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+/* Whose turn it is: 0 nobody's, 1 somebody's, 2 somebody's and one waits. */
+static int turn;
 
-void take_turn(void) { pthread_mutex_lock(&turn); }
-void end_turn(void) { pthread_mutex_unlock(&turn); }
+void take_turn(void) {
+  int nobody = 0;
+  if (__atomic_compare_exchange_n(&turn, &nobody, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
+  while (__atomic_exchange_n(&turn, 2, __ATOMIC_ACQUIRE) != 0) wait_while(&turn, 2);
+}
+
+void end_turn(void) {
+  if (__atomic_exchange_n(&turn, 0, __ATOMIC_RELEASE) == 2) wake_one(&turn);
+}
 
 void open_supervisor(const struct launch *launch, int listener, struct roots roots) {
   desk.launch = desk.granting = launch;
@@ -52,6 +53,13 @@ void open_supervisor(const struct launch *launch, int listener, struct roots roo
   desk.next_number = 1;
   /* WHY unchecked: older kernels lack it; then a call only waits longer for the other processor. */
   (void)ioctl(listener, NOTIFICATION_SET_FLAGS, NOTIFICATION_SAME_PROCESSOR);
+}
+
+void close_supervisor(void) {
+  if (desk.launch == NULL) return;
+  close(desk.roots.straight);
+  close(desk.roots.view);
+  close(desk.listener);
 }
 
 static bool is_alive(uint64_t id) { return ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
@@ -63,12 +71,8 @@ static void respond(uint64_t id, int result, unsigned flags) {
 }
 
 static void hand_over(const struct trapped_call *call, int fd) {
-  struct seccomp_notif_addfd words = {
-      .id = call->id,
-      .flags = SECCOMP_ADDFD_FLAG_SEND,
-      .srcfd = (uint32_t)fd,
-      .newfd_flags = (call->flags & O_CLOEXEC) != 0 ? O_CLOEXEC : 0,
-  };
+  unsigned flags = (call->flags & O_CLOEXEC) != 0 ? O_CLOEXEC : 0;
+  struct seccomp_notif_addfd words = {.id = call->id, .flags = NOTIFICATION_HAND_OVER, .srcfd = (uint32_t)fd, .newfd_flags = flags};
   if (ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_ADDFD, &words) < 0) respond(call->id, errno == EMFILE ? -EMFILE : -EACCES, 0);
   close(fd);
 }
@@ -115,6 +119,7 @@ static bool may_continue(const struct trapped_call *call, const struct parts *pa
  */
 static bool may_continue_at_once(const struct trapped_call *call) {
   char text[PATH_BYTES_MAX];
+  if (call->kind == CALL_OPEN && (call->flags & O_PATH) != 0) return true;
   if (call->kind != CALL_OPEN || (call->flags & O_ACCMODE) != O_RDONLY) return false;
   if ((call->flags & (O_CREAT | O_TRUNC)) != 0 || (call->flags & O_TMPFILE) == O_TMPFILE) return false;
   if (absolute_text(call->pid, &call->first, text) != 0 || !is_plain_path(text)) return false;
@@ -179,13 +184,12 @@ static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
   struct trapped_call *call = &seat->call;
   seat->first.held = seat->first.folder = seat->first.object = -1;
   seat->second.held = seat->second.folder = seat->second.object = -1;
-  int failed = read_call(notice, call);
-  bool is_start = failed == 0 && call->kind == CALL_EXECUTE && !desk.has_started;
-  bool is_path = failed == 0 && call->kind == CALL_OPEN && (call->flags & O_PATH) != 0;
+  bool is_start = !desk.has_started && notice->data.nr == __NR_execve;
+  int failed = is_start ? 0 : read_call(notice, call);
   desk.has_started |= is_start;
-  if (is_start || is_path || (failed == 0 && may_continue_at_once(call))) {
+  if (is_start || (failed == 0 && may_continue_at_once(call))) {
     /* WHY not asked whether the call still waits: if it does, what was read is its own; if not, nobody hears this. */
-    respond(call->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+    respond(notice->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     return;
   }
   if (failed == 0) failed = find_place(desk.roots.view, call->pid, &call->first, &seat->first);
@@ -206,7 +210,8 @@ static bool receive(struct seccomp_notif *notice) {
 }
 
 /* The thread of a busy program: it waits in the one call that also brings the next notification. */
-static void *serve_calls(void *nothing) {
+static void serve_calls(void *nothing) {
+  (void)nothing;
   struct seccomp_notif notice;
   for (;;) {
     if (receive(&notice)) {
@@ -217,15 +222,15 @@ static void *serve_calls(void *nothing) {
     }
     /* The caller was gone before it was heard, or all are. */
     struct pollfd polled = {.fd = desk.listener, .events = POLLIN};
-    if ((errno != EINTR && errno != ENOENT) || (poll(&polled, 1, 0) == 1 && (polled.revents & POLLIN) == 0)) return nothing;
+    if ((errno != EINTR && errno != ENOENT) || (ppoll(&polled, 1, &(struct timespec){0}, NULL) == 1 && (polled.revents & POLLIN) == 0)) return;
   }
 }
 
 bool serve_notice(void) {
   struct seccomp_notif notice;
-  pthread_t thread;
+  static struct thread thread;
   if (receive(&notice)) serve(&notice, free_seat());
-  return ++desk.served < CALLS_OF_THE_IDLE || pthread_create(&thread, NULL, serve_calls, NULL) != 0;
+  return ++desk.served < CALLS_OF_THE_IDLE || start_within(&thread, KIND_THREAD, serve_calls, NULL) < 0;
 }
 
 void take_answer(struct answer answer) {

@@ -2,11 +2,6 @@
 #include "kernel-interface.h"
 #include "trapped-call.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/uio.h>
-
 enum { NONE = -1, STEP_BYTES = 512 };
 
 /* Where the arguments of each call stand. `follow`: 1 follows the last link, 0 does not, 2 and 3 as the flags say. */
@@ -104,15 +99,13 @@ static int read_times(struct trapped_call *call, uint64_t address, int number) {
   if (address == 0) return 0;
   if (number == __NR_utimensat) return read_memory(call->pid, address, call->times, sizeof call->times) ? 0 : EFAULT;
   int64_t words[4] = {0};
-  bool is_seconds_only = false;
 #ifdef __x86_64__
-  is_seconds_only = number == __NR_utime;
-#endif
+  bool is_seconds_only = number == __NR_utime;
   if (!read_memory(call->pid, address, words, is_seconds_only ? 16 : 32)) return EFAULT;
-  call->times[0].tv_sec = words[0];
-  call->times[1].tv_sec = words[is_seconds_only ? 1 : 2];
-  call->times[0].tv_nsec = is_seconds_only ? 0 : words[1] * 1000;
-  call->times[1].tv_nsec = is_seconds_only ? 0 : words[3] * 1000;
+  if (is_seconds_only) words[2] = words[1], words[1] = 0;
+#endif
+  call->times[0] = (struct timespec){.tv_sec = words[0], .tv_nsec = words[1] * 1000};
+  call->times[1] = (struct timespec){.tv_sec = words[2], .tv_nsec = words[3] * 1000};
   return 0;
 }
 

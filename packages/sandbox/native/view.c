@@ -1,14 +1,7 @@
 /* Builds the view. The order matters: clones of writable places are taken before everything turns read-only. */
 #include "kernel-interface.h"
 #include "view.h"
-
-#include <errno.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
+#include "path-text.h"
 
 static int write_file(const char *path, const char *text) {
   int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -31,20 +24,20 @@ pid_t enter_namespaces(void) {
 
 const char *keep_identity(void) {
   char users[64], groups[64];
-  snprintf(users, sizeof users, "%u %u 1\n", own_uid, own_uid);
-  snprintf(groups, sizeof groups, "%u %u 1\n", own_gid, own_gid);
+  append_text(users, 0, sizeof users, "%lu %lu 1\n", (unsigned long)own_uid, (unsigned long)own_uid);
+  append_text(groups, 0, sizeof groups, "%lu %lu 1\n", (unsigned long)own_gid, (unsigned long)own_gid);
   if (write_file("/proc/self/setgroups", "deny") != 0 && errno != ENOENT) return "identity";
   return write_file("/proc/self/gid_map", groups) == 0 && write_file("/proc/self/uid_map", users) == 0 ? NULL : "identity";
 }
 
 static int set_mount(const char *path, uint64_t set, uint64_t propagation) {
   struct mount_words words = {.set = set, .propagation = propagation};
-  return (int)syscall(__NR_mount_setattr, AT_FDCWD, path, TREE_RECURSIVE, &words, sizeof words);
+  return (int)syscall(NUMBER_MOUNT_SETATTR, AT_FDCWD, path, TREE_RECURSIVE, &words, sizeof words);
 }
 
 static int mask(const char *path) {
   struct stat facts;
-  if (lstat(path, &facts) != 0) return errno == ENOENT || errno == EACCES ? 0 : -1;
+  if (fstatat(AT_FDCWD, path, &facts, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT || errno == EACCES ? 0 : -1;
   if (S_ISDIR(facts.st_mode))
     return mount("masked", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0,size=4k,nr_inodes=2");
   if (S_ISLNK(facts.st_mode)) return 0;
@@ -57,7 +50,7 @@ static int open_roots(struct roots *roots) {
   roots->view = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   roots->straight = (int)syscall(NUMBER_OPEN_TREE, AT_FDCWD, "/", TREE_CLONE | O_CLOEXEC | TREE_RECURSIVE);
   if (roots->view < 0 || roots->straight < 0) return -1;
-  return (int)syscall(__NR_mount_setattr, roots->straight, "", TREE_RECURSIVE | AT_EMPTY_PATH, &words, sizeof words);
+  return (int)syscall(NUMBER_MOUNT_SETATTR, roots->straight, "", TREE_RECURSIVE | AT_EMPTY_PATH, &words, sizeof words);
 }
 
 const char *build_view(const struct launch *launch, struct roots *roots) {

@@ -23,15 +23,18 @@ import { SandboxError } from "./errors.ts";
 
 const run = promisify(execFile);
 const SOURCES = fileURLToPath(new URL("../native/", import.meta.url));
-const FLAGS = [
-  "-std=gnu11",
-  "-O2",
-  "-static",
-  "-pthread",
-  "-Wall",
-  "-Wextra",
-  "-fstack-protector-strong",
-  "-D_FORTIFY_SOURCE=2",
+const FLAGS = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-fstack-protector-strong"];
+const WITH_LIBRARY = ["-pthread", "-D_FORTIFY_SOURCE=2"];
+/**
+ * The launcher brings along what it needs of a C library, and has no code of one, inline or called (`system-calls.c`). What
+ * compilers for arm64 call to choose between processors would be of one, too.
+ */
+const WITHOUT_LIBRARY = [
+  "-nostdlib",
+  "-ffreestanding",
+  "-U__OPTIMIZE__",
+  "-fno-asynchronous-unwind-tables",
+  ...(process.arch === "arm64" ? ["-mno-outline-atomics"] : []),
 ];
 const EXECUTABLE = 0o755;
 /** Writable by others, or of another user's rights: the wall is built by whoever asks for it. */
@@ -60,14 +63,15 @@ async function obtain(name: string, from: string, variables: NodeJS.ProcessEnv):
     .filter((file) => /\.[ch]$/.test(file) && !file.startsWith("fuzz-"))
     .toSorted()
     .map((file) => join(from, file));
-  const folder = join(cacheFolder(variables), `${name}-${digestOf(sources)}-${process.arch}`);
+  const flags = [...FLAGS, ...(name === "launcher" ? WITHOUT_LIBRARY : WITH_LIBRARY)];
+  const folder = join(cacheFolder(variables), `${name}-${digestOf(sources, flags)}-${process.arch}`);
   const launcher = join(folder, name);
   if (existsSync(launcher)) return trusted(launcher);
   mkdirSync(folder, { recursive: true, mode: EXECUTABLE });
   const unfinished = `${launcher}.${process.pid}`;
   const files = sources.filter((file) => file.endsWith(".c"));
   try {
-    await run(compiler, [...FLAGS, "-o", unfinished, ...files]);
+    await run(compiler, [...flags, "-o", unfinished, ...files]);
     chmodSync(unfinished, EXECUTABLE);
     renameSync(unfinished, launcher);
   } catch (cause) {
@@ -90,10 +94,10 @@ function trusted(launcher: string): string {
   return launcher;
 }
 
-function digestOf(files: readonly string[]): string {
+function digestOf(files: readonly string[], flags: readonly string[]): string {
   const hash = createHash("sha256");
   for (const file of files) hash.update(basename(file)).update("\0").update(readFileSync(file));
-  return hash.update(FLAGS.join(" ")).digest("hex").slice(0, 16);
+  return hash.update(flags.join(" ")).digest("hex").slice(0, 16);
 }
 
 function cacheFolder({ SALLYPORT_CACHE: own, XDG_CACHE_HOME: xdg }: NodeJS.ProcessEnv): string {

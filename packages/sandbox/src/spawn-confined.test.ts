@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -47,6 +48,31 @@ describe.each(IDENTITIES)("as $name", (who) => {
   test("a program that dies of a signal is seen to die of it", async () => {
     const { code, signal } = await shop.shell("kill -SEGV $$");
     expect({ code, signal }).toEqual({ code: null, signal: "SIGSEGV" });
+  });
+
+  test("a start that fails says at which step, whoever of its processes is the first to end", async () => {
+    const cwd = join(shop.folder, "file");
+    writeFileSync(cwd, "");
+    for (let round = 0; round < 20; round++) {
+      const { child, started } = shop.start("/bin/true", [], { cwd });
+      const closed = once(child, "close");
+      await expect(started).rejects.toMatchObject({ code: "sandbox_failed", step: "cwd" });
+      expect(await closed).toEqual([125, null]);
+    }
+  });
+
+  test("attack: the first process of the sandbox does not show the network of the host either", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const port = (server.address() as AddressInfo).port.toString(16).toUpperCase().padStart(4, "0");
+    try {
+      expect(readFileSync("/proc/self/net/tcp", "utf8")).toContain(`:${port} `);
+      const { code, stdout } = await shop.shell("cat /proc/1/net/tcp && cat /proc/self/net/tcp");
+      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("local_address") });
+      expect(stdout).not.toContain(`:${port} `);
+    } finally {
+      server.close();
+    }
   });
 
   test("a signal to the sandbox reaches the program", async () => {

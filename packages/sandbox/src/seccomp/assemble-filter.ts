@@ -1,9 +1,9 @@
 /**
- * Assembles filter rules into a program for the kernel's packet filter: one block for each call, found by halving the
+ * Assembles filter rules into a program for the kernel's packet filter: one comparison for each call, found by halving the
  * numbers. Calls that always go on cost nothing, because the kernel remembers them; to know them it tries every number when
- * the filter is put on, which is why the way to a block is short.
+ * the filter is put on, and it translates every instruction: so the way to a comparison is short, and the returns are shared.
  */
-import type { ArgumentTest, FilterAction, FilterRule } from "./filter-rule.ts";
+import type { FilterAction, FilterRule } from "./filter-rule.ts";
 import { type Architecture, AUDIT_ARCHITECTURE, X32_BIT, systemCallNumber } from "./syscall-number.ts";
 
 export interface Instruction {
@@ -35,17 +35,23 @@ export function assembleFilter(
   rules: readonly FilterRule[],
   architecture: Architecture,
 ): readonly Instruction[] {
-  const blocks = rules
-    .flatMap((rule) => blockOf(rule, architecture))
+  const numbered = rules
+    .flatMap((rule) => {
+      const number = systemCallNumber(rule.call, architecture);
+      return number === undefined ? [] : [{ number, rule }];
+    })
     .toSorted((left, right) => left.number - right.number);
-  return Object.freeze([
-    load(ARCHITECTURE_AT),
-    jump(JUMP_EQUAL, AUDIT_ARCHITECTURE[architecture], 1, 0),
-    give(RETURN_KILL),
-    load(NUMBER_AT),
-    ...(architecture === "x64" ? [jump(JUMP_AT_LEAST, X32_BIT, 0, 1), give(RETURN_ERRNO | ENOSYS)] : []),
-    ...halved(blocks),
-  ]);
+  const program = new BackwardProgram();
+  const first = halved(program, numbered);
+  const known =
+    architecture === "x64"
+      ? program.test(JUMP_AT_LEAST, X32_BIT, program.give(RETURN_ERRNO | ENOSYS), first)
+      : first;
+  const loaded = program.load(NUMBER_AT, known);
+  const kill = program.give(RETURN_KILL);
+  const own = program.test(JUMP_EQUAL, AUDIT_ARCHITECTURE[architecture], loaded, kill);
+  program.load(ARCHITECTURE_AT, own);
+  return program.instructions();
 }
 
 /** As the kernel takes it: eight bytes an instruction, little-endian. */
@@ -61,51 +67,36 @@ export function filterBytes(instructions: readonly Instruction[]): Uint8Array {
   return bytes;
 }
 
-/** What is done with one call, from the comparison of its number on. */
-interface Block {
+interface NumberedRule {
   readonly number: number;
-  readonly instructions: readonly Instruction[];
+  readonly rule: FilterRule;
 }
 
-const BLOCKS_IN_A_ROW = 3;
-/** As far as a comparison itself can jump. */
-const JUMP_MAX = 255;
+const RULES_IN_A_ROW = 3;
 
-/** INVARIANT: whatever matches no block goes on, and every way down ends in a return. */
-function halved(blocks: readonly Block[]): readonly Instruction[] {
-  const middle = blocks[blocks.length >> 1];
-  if (middle === undefined || blocks.length <= BLOCKS_IN_A_ROW)
-    return [...blocks.flatMap(({ instructions }) => instructions), give(RETURN_ALLOW)];
-  const lower = halved(blocks.slice(0, blocks.length >> 1));
-  const upper = halved(blocks.slice(blocks.length >> 1));
-  if (lower.length <= JUMP_MAX)
-    return [jump(JUMP_AT_LEAST, middle.number, lower.length, 0), ...lower, ...upper];
-  const far: Instruction = { code: JUMP_ALWAYS, jumpTrue: 0, jumpFalse: 0, value: lower.length };
-  return [jump(JUMP_AT_LEAST, middle.number, 0, 1), far, ...lower, ...upper];
+/** INVARIANT: whatever matches no rule goes on, and every way down ends in a return. The place where it begins. */
+function halved(program: BackwardProgram, rules: readonly NumberedRule[]): Place {
+  const middle = rules[rules.length >> 1];
+  if (middle === undefined || rules.length <= RULES_IN_A_ROW)
+    return rules.reduceRight(
+      (other, { number, rule }) => program.test(JUMP_EQUAL, number, body(program, rule), other),
+      program.give(RETURN_ALLOW),
+    );
+  const upper = halved(program, rules.slice(rules.length >> 1));
+  const lower = halved(program, rules.slice(0, rules.length >> 1));
+  return program.test(JUMP_AT_LEAST, middle.number, upper, lower);
 }
 
-/** INVARIANT: a block that is entered ends in a return, so the number need not be loaded again. */
-function blockOf(rule: FilterRule, architecture: Architecture): readonly Block[] {
-  const number = systemCallNumber(rule.call, architecture);
-  if (number === undefined) return [];
-  const body = [
-    ...rule.cases.flatMap(({ when, action }) => [
-      load(ARGUMENTS_AT + when.argument * 8),
-      test(when),
-      give(returnOf(action)),
-    ]),
-    give(returnOf(rule.otherwise)),
-  ];
-  return [{ number, instructions: [jump(JUMP_EQUAL, number, 0, body.length), ...body] }];
-}
-
-function test(when: ArgumentTest): Instruction {
-  switch (when.test) {
-    case "equals":
-      return jump(JUMP_EQUAL, when.value, 0, 1);
-    case "any_bit":
-      return jump(JUMP_ANY_BIT, when.mask, 0, 1);
-  }
+/** What is done with a call whose number was found. INVARIANT: it ends in a return, so the number need not be loaded again. */
+function body(program: BackwardProgram, rule: FilterRule): Place {
+  return rule.cases.reduceRight(
+    (other, { when, action }) => {
+      const [code, value] = when.test === "equals" ? [JUMP_EQUAL, when.value] : [JUMP_ANY_BIT, when.mask];
+      const tested = program.test(code, value, program.give(returnOf(action)), other);
+      return program.load(ARGUMENTS_AT + when.argument * 8, tested);
+    },
+    program.give(returnOf(rule.otherwise)),
+  );
 }
 
 function returnOf(action: FilterAction): number {
@@ -119,16 +110,59 @@ function returnOf(action: FilterAction): number {
   }
 }
 
-function load(offset: number): Instruction {
-  return { code: LOAD_WORD, jumpTrue: 0, jumpFalse: 0, value: offset };
-}
+/** How many instructions there are from here to the end. */
+type Place = number;
 
-function jump(code: number, value: number, jumpTrue: number, jumpFalse: number): Instruction {
-  if (jumpTrue > JUMP_MAX || jumpFalse > JUMP_MAX)
-    throw new RangeError("a filter rule has too many cases for one block: split it");
-  return { code, jumpTrue, jumpFalse, value: value >>> 0 };
-}
+/** As far as a comparison itself can jump. */
+const JUMP_MAX = 255;
 
-function give(value: number): Instruction {
-  return { code: RETURN, jumpTrue: 0, jumpFalse: 0, value: value >>> 0 };
+/** A program that is written from its end on, since jumps only lead forward: what is jumped to is there already. */
+class BackwardProgram {
+  readonly #backward: Instruction[] = [];
+  readonly #returns = new Map<number, Place>();
+
+  instructions(): readonly Instruction[] {
+    return Object.freeze(this.#backward.toReversed());
+  }
+
+  /** One return serves all who can reach it. */
+  give(value: number): Place {
+    const known = this.#returns.get(value);
+    if (known !== undefined && this.#isNear(known)) return known;
+    const place = this.#put({ code: RETURN, jumpTrue: 0, jumpFalse: 0, value: value >>> 0 });
+    this.#returns.set(value, place);
+    return place;
+  }
+
+  load(offset: number, next: Place): Place {
+    this.#follow(next);
+    return this.#put({ code: LOAD_WORD, jumpTrue: 0, jumpFalse: 0, value: offset });
+  }
+
+  test(code: number, value: number, ifTrue: Place, ifFalse: Place): Place {
+    const [whenTrue, whenFalse] = [this.#near(ifTrue), this.#near(ifFalse)];
+    const [jumpTrue, jumpFalse] = [this.#backward.length - whenTrue, this.#backward.length - whenFalse];
+    return this.#put({ code, jumpTrue, jumpFalse, value: value >>> 0 });
+  }
+
+  /** WHY less than all of the way: until the jump is written, one more instruction may come between. */
+  #isNear(place: Place): boolean {
+    return this.#backward.length - place < JUMP_MAX;
+  }
+
+  #near(place: Place): Place {
+    return this.#isNear(place) ? place : this.#jump(place);
+  }
+
+  #follow(place: Place): void {
+    if (place !== this.#backward.length) this.#jump(place);
+  }
+
+  #jump(place: Place): Place {
+    return this.#put({ code: JUMP_ALWAYS, jumpTrue: 0, jumpFalse: 0, value: this.#backward.length - place });
+  }
+
+  #put(instruction: Instruction): Place {
+    return this.#backward.push(instruction);
+  }
 }

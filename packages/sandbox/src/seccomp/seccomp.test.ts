@@ -179,3 +179,28 @@ test("attack: calls of the x32 interface are not there", () => {
   for (const number of [0x40000000, 0x40000002, 0x40000200, 0xffffffff])
     expect(runFilter(filter, { number, architecture: AUDIT_ARCHITECTURE.x64 })).toBe(RETURN_ERRNO | ENOSYS);
 });
+
+test("a filter that is longer than a comparison can jump does what its rules say", () => {
+  const rules = SYSTEM_CALLS.map((call, index): FilterRule => ({
+    call,
+    cases: [1, 2, 3].map((value) => ({
+      when: { test: "equals", argument: 0, value },
+      action: { kind: "errno", errno: value * 1000 + index },
+    })),
+    otherwise: index % 2 === 0 ? { kind: "notify" } : { kind: "errno", errno: EPERM },
+  }));
+  const filter = assembleFilter(rules, "x64");
+  expect(filter.length).toBeGreaterThan(2 * 255);
+  for (const { jumpTrue, jumpFalse } of filter) expect(Math.max(jumpTrue, jumpFalse)).toBeLessThan(256);
+  for (const [index, { call, otherwise }] of rules.entries()) {
+    const number = systemCallNumber(call, "x64");
+    if (number === undefined) continue;
+    const given = [0n, 1n, 2n, 3n].map((value) =>
+      runFilter(filter, { number, architecture: AUDIT_ARCHITECTURE.x64, args: [value] }),
+    );
+    const last = otherwise.kind === "notify" ? RETURN_NOTIFY : RETURN_ERRNO | EPERM;
+    const said = [1, 2, 3].map((value) => RETURN_ERRNO | (value * 1000 + index));
+    expect([call, ...given]).toEqual([call, last, ...said]);
+  }
+  expect(runFilter(filter, { number: 599, architecture: AUDIT_ARCHITECTURE.x64 })).toBe(RETURN_ALLOW);
+});
