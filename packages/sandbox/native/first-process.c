@@ -164,9 +164,10 @@ _Noreturn void run_first_process(const struct launch *launch, const struct ways 
   if (program < 0) fail(control, "fork");
   build_beginning(&beginning, &roots);
   int process = (int)syscall(NUMBER_PIDFD_OPEN, program, 0);
+  int error = hear(&beginning.thread.runs, RUNS) != NETWORK_STANDS ? ESRCH : setns(process, CLONE_NEWNET) != 0 ? errno : 0;
   /* The process of the program says itself why it ended. */
-  if (hear(&beginning.thread.runs, RUNS) != NETWORK_STANDS) _exit(EXIT_FAILED);
-  if (process < 0 || setns(process, CLONE_NEWNET) != 0) fail(control, "network");
+  if (error == ESRCH) _exit(EXIT_FAILED);
+  if (error != 0) fail(control, "network");
   const char *step = build_network(launch, catchers);
   if (step != NULL) fail(control, step);
   if (drop_privileges() != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) fail(control, "privileges");
