@@ -180,10 +180,10 @@ describe("the list", () => {
     await page.getByRole("heading", { name: "Inbox" }).waitFor();
     const id = await fixture.ask(file("create", "/srv/live/new.txt"), { taskId: "task-live" });
     await page.locator(`[data-request="${id}"]`).waitFor();
-    await page.getByLabel("Search the loaded requests").fill("live new.txt");
+    await page.getByLabel("Search the requests").fill("live new.txt");
     await listed("1 request");
     expect(await page.locator("[data-request]").getAttribute("data-request")).toBe(id);
-    await page.getByLabel("Search the loaded requests").fill("");
+    await page.getByLabel("Search the requests").fill("");
     await page.locator("[data-request]").nth(1).waitFor();
     await button("Filter").click();
     await page.getByLabel("Operation", { exact: true }).selectOption("create");
@@ -202,7 +202,7 @@ describe("the list", () => {
     const ids = [];
     for (const name of ["a", "b", "c"]) ids.push(await fixture.ask(file("read", `/srv/group/${name}`)));
     await page.goto(`${fixture.origin}/`);
-    await page.getByLabel("Search the loaded requests").fill("/srv/group");
+    await page.getByLabel("Search the requests").fill("/srv/group");
     await button("Group").click();
     await page.getByLabel(/^Tick all 3: read in \/srv\/group/).check();
     await page
@@ -223,7 +223,7 @@ describe("the list", () => {
     const ids = [];
     for (const one of asked) ids.push(await fixture.ask(one));
     await page.goto(`${fixture.origin}/`);
-    await page.getByLabel("Search the loaded requests").fill("/srv/undone");
+    await page.getByLabel("Search the requests").fill("/srv/undone");
     for (const id of ids) await page.locator(`[data-request="${id}"] input`).check();
     await page
       .getByRole("group", { name: "Decide what is ticked" })
@@ -248,7 +248,7 @@ describe("the list", () => {
     const ids = [];
     for (const name of ["a", "b"]) ids.push(await fixture.ask(file("read", `/srv/stale/${name}`)));
     await page.goto(`${fixture.origin}/`);
-    await page.getByLabel("Search the loaded requests").fill("/srv/stale");
+    await page.getByLabel("Search the requests").fill("/srv/stale");
     for (const id of ids) await page.locator(`[data-request="${id}"] input`).check();
     await page
       .getByRole("group", { name: "Decide what is ticked" })

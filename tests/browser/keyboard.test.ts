@@ -82,7 +82,7 @@ it("ticks, searches and opens the choices and the help, and stays silent while s
   await press("x");
   await press("/");
   await page.keyboard.type("jade");
-  expect(await page.getByLabel("Search the loaded requests").inputValue()).toBe("jade");
+  expect(await page.getByLabel("Search the requests").inputValue()).toBe("jade");
   await page.locator("[data-count]").getByText("1 request", { exact: true }).waitFor();
   expect(await statusOf(id)).toBe("pending");
   await press("Escape");

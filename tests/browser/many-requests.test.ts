@@ -51,6 +51,18 @@ it("scrolls to the last one with no more than a screenful drawn at any time", as
   expect(most).toBeLessThanOrEqual(DRAWN_MAX);
 });
 
+it("finds by a search what was not loaded yet, and says that nothing matches only when all was looked at", async () => {
+  const other = await fixture.signedIn();
+  await other.locator("[data-request]").first().waitFor();
+  const search = other.getByLabel("Search the requests");
+  await search.fill("/srv/many/00000");
+  await other.locator(`[data-request="${oldest}"]`).waitFor();
+  await other.locator("[data-count]").getByText("1 request", { exact: true }).waitFor();
+  await search.fill("/srv/nowhere");
+  await other.getByText("Nothing matches").waitFor();
+  await other.context().close();
+});
+
 it("stays live and decides at the end of such a list", async () => {
   await page.locator(`[data-request="${oldest}"] button`).click();
   await page.locator(`[data-card="${oldest}"]`).waitFor();

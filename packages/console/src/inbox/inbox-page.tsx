@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Inbox as InboxIcon, MousePointerClick } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
-import { useRequestRows } from "../data/request-pages.ts";
+import { type RequestRows, useRequestRows } from "../data/request-pages.ts";
 import { undoNewest } from "../parts/notices.tsx";
 import { Empty, Failed, Loading } from "../parts/states.tsx";
 import { BatchBar } from "./batch-bar.tsx";
@@ -40,6 +40,7 @@ export function InboxPage(): ReactNode {
     () => items.flatMap((item) => (item.kind === "request" ? [item.request] : [])),
     [items],
   );
+  const isSearching = useSearchOn(search.text, list);
   const { narrow, open } = useInboxAddress(search);
   const move = useMove(order, search.id, open);
 
@@ -103,7 +104,13 @@ export function InboxPage(): ReactNode {
           <Failed error={list.error} onRetry={list.retry} />
         ) : null}
         {list.isLoading ? <Loading label="Loading requests" /> : null}
-        {!list.isLoading && list.error === null && rows.length === 0 ? <Nothing search={search} /> : null}
+        {!list.isLoading && list.error === null && rows.length === 0 ? (
+          isSearching ? (
+            <Loading label="Searching the requests" />
+          ) : (
+            <Nothing search={search} />
+          )
+        ) : null}
         {rows.length > 0 ? (
           <RequestList
             items={items}
@@ -178,6 +185,18 @@ function useInboxAddress(search: InboxSearch) {
   const open = useCallback((id: string | undefined): void => go({ ...search, id }), [go, search]);
   const narrow = useCallback((next: InboxSearch): void => go({ ...next, id: undefined }), [go]);
   return { narrow, open };
+}
+
+/** INVARIANT: a search looks at everything that waits, also at what no one has scrolled to yet. */
+function useSearchOn(
+  text: string | undefined,
+  { hasMore, isLoadingMore, error, loadMore }: RequestRows,
+): boolean {
+  const isSearching = text !== undefined && hasMore && error === null;
+  useEffect(() => {
+    if (isSearching && !isLoadingMore) loadMore();
+  }, [isSearching, isLoadingMore, loadMore]);
+  return isSearching;
 }
 
 /**

@@ -47,7 +47,7 @@ export function InboxToolbar({
         <input
           ref={searchBox}
           type="search"
-          aria-label="Search the loaded requests"
+          aria-label="Search the requests"
           placeholder="Search  ( / )"
           value={text}
           onChange={(event) => {
