@@ -4,8 +4,24 @@
  */
 export function takeLinkToken(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (token !== null) history.replaceState(null, "", location.pathname);
+  if (token !== null) history.replaceState(null, "", takeWanted() ?? location.pathname);
   return token;
+}
+
+const WANTED = "sallyport.wanted";
+
+/** Before a person leaves for the identity provider: the way back ends at the front page, and this is where they were going. */
+export function keepWanted(): void {
+  sessionStorage.setItem(WANTED, location.pathname + location.search);
+}
+
+/** INVARIANT: a page of this console, whatever is in the storage. */
+function takeWanted(): string | undefined {
+  const kept = sessionStorage.getItem(WANTED);
+  sessionStorage.removeItem(WANTED);
+  if (kept === null || !URL.canParse(kept, location.origin)) return undefined;
+  const { origin, pathname, search } = new URL(kept, location.origin);
+  return origin === location.origin ? pathname + search : undefined;
 }
 
 /** Also in a page that is open already: a link that is pasted over its address loads nothing anew. */

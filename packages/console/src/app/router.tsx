@@ -32,6 +32,14 @@ const pages = rootRoute.addChildren([
   }),
   createRoute({
     getParentRoute: () => rootRoute,
+    path: "/requests/$id",
+    // WHY: this is where the links of notifications lead; the inbox is where a request is opened.
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: "/", search: { id: params.id } });
+    },
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
     path: "/grants",
     component: lazyRouteComponent(() => import("../policy/grants-page.tsx"), "GrantsPage"),
   }),

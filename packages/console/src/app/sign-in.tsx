@@ -10,7 +10,7 @@ import { Button, buttonClass } from "../parts/button.tsx";
 import { TextField } from "../parts/field.tsx";
 import { textOf } from "../parts/form-text.ts";
 import { errorText } from "../parts/states.tsx";
-import { hearLinkTokens } from "./link-token.ts";
+import { hearLinkTokens, keepWanted } from "./link-token.ts";
 import { Mark } from "./mark.tsx";
 
 /** INVARIANT: a link is worth one sign-in, also when this is rendered again. */
@@ -80,7 +80,11 @@ export function SignIn({
             </form>
           ) : null}
           {ways.includes("oidc") ? (
-            <a href="/v1/sign-in/oidc/start" className={buttonClass("plain", "mt-3 w-full")}>
+            <a
+              href="/v1/sign-in/oidc/start"
+              onClick={keepWanted}
+              className={buttonClass("plain", "mt-3 w-full")}
+            >
               Continue with your organization
             </a>
           ) : null}
