@@ -14,9 +14,13 @@ interface SlackMessage {
 for (const level of ["info", "warn"] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
 const messages: SlackMessage[] = [];
 const chat = createServer((call, answer) => {
-  bodyOf(call)
-    .then((body) => messages.push(JSON.parse(body) as SlackMessage))
-    .finally(() => answer.end("ok"));
+  bodyOf(call).then(
+    (body) => {
+      messages.push(JSON.parse(body) as SlackMessage);
+      answer.end("ok");
+    },
+    () => answer.destroy(),
+  );
 });
 await new Promise<void>((resolve) => chat.listen(0, "127.0.0.1", resolve));
 const provider = await startOidcProvider();

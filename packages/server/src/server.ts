@@ -20,7 +20,7 @@ import {
   closed,
   httpServer,
 } from "./connection-limits.ts";
-import { Outbox } from "./notify/outbox.ts";
+import { Outbox, type OutboxOptions } from "./notify/outbox.ts";
 import { checkedWebhook } from "./notify/webhook.ts";
 import { BODY_BYTES_MAX } from "./read-body.ts";
 import { CallSessions } from "./runtime-api/call-sessions.ts";
@@ -94,6 +94,8 @@ export function createServer(options: ServerOptions): SallyportServer {
   const sessions = new CallSessions(nowMs);
   const parts = { ...options, credentials, sessions, origin, nowMs, closing: closing.signal, authenticate };
   const { admin } = options;
+  // WHY before anything listens: a webhook that could leak or be forged is a fault of the settings.
+  const webhooks = (admin?.webhooks ?? []).map(checkedWebhook);
   const administration =
     admin === undefined ? undefined : administrationOf({ ...parts, origin: () => served ?? "" }, admin);
   const app = createApp({ ...parts, administration });
@@ -123,7 +125,7 @@ export function createServer(options: ServerOptions): SallyportServer {
     served =
       named ??
       `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
-    if (admin !== undefined) outboxOf(options, admin, { origin, nowMs, closing: closing.signal }).start();
+    await startOutbox(options, { webhooks, origin, nowMs, closing: closing.signal });
     const close = async (): Promise<void> => {
       closing.abort();
       await Promise.all(servers.map(closed));
@@ -161,13 +163,11 @@ function administrationOf(parts: Omit<AppOptions, "administration">, admin: Admi
   });
 }
 
-function outboxOf(
-  { onFault }: ServerOptions,
-  { service, webhooks = [] }: AdminOptions,
-  parts: Pick<AppOptions, "origin" | "nowMs" | "closing">,
-): Outbox {
-  const checked = webhooks.map(checkedWebhook);
-  return new Outbox({ ...parts, service, webhooks: checked, onFault: onFault ?? (() => undefined) });
+async function startOutbox(
+  { admin, onFault = () => undefined }: ServerOptions,
+  parts: Omit<OutboxOptions, "service" | "onFault">,
+): Promise<void> {
+  if (admin !== undefined) await new Outbox({ ...parts, service: admin.service, onFault }).start();
 }
 
 interface SocketParts {
@@ -234,9 +234,15 @@ function checkedOrigin(text: string, unsafePlaintext: boolean): string {
 
 function boundPort(server: HttpServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    const failed = (error: NodeJS.ErrnoException): void =>
+      reject(
+        error.code === "EADDRINUSE"
+          ? new Error(`port ${port} of \`${host}\` is in use by another program: give another port`)
+          : error,
+      );
+    server.once("error", failed);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", failed);
       resolve((server.address() as AddressInfo).port);
     });
   });

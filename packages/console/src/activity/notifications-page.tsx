@@ -48,7 +48,7 @@ export function NotificationsPage(): ReactNode {
         empty={{
           icon: BellRing,
           title: "Nothing is undelivered",
-          text: "Every notification arrived, or none is configured. Webhooks are set where the server is started.",
+          text: "Every notification arrived, or none is configured. Webhooks stand in the settings of the server: settings.json in its data folder.",
         }}
       >
         {(delivery) => <DeliveryRow key={delivery.id} delivery={delivery} />}

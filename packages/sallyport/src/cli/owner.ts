@@ -7,12 +7,13 @@ import { createServer as createNetServer } from "node:net";
 import { type AdminClient, createAdminClient } from "@sallyport/client/admin";
 import type { ManifestView } from "@sallyport/contract/admin";
 import type { SubjectDeclaration } from "@sallyport/runtime";
-import { type PeerCheck, type SallyportServer, createServer } from "@sallyport/server";
+import { type PeerCheck, type SallyportServer, type TlsFiles, createServer } from "@sallyport/server";
 import { type Sallyport, createSallyport } from "../create-sallyport.ts";
 import { adminSocketOf, runSocketOf } from "../data-folder.ts";
 import { apiAddresses, apiHosts, plainAddress } from "./api-addresses.ts";
 import { obtainPeerCheck } from "./peer-check.ts";
 import { type RunDoor, openRunDoor } from "./run-door.ts";
+import type { SettingOptions } from "./server-settings.ts";
 import { SOCKET_ORIGIN } from "./socket-fetch.ts";
 import { VERSION } from "./version.ts";
 
@@ -35,6 +36,9 @@ export interface ServingOptions {
   readonly port: number;
   readonly origin: string | undefined;
   readonly consoleFolder: string | undefined;
+  readonly tls?: TlsFiles | undefined;
+  readonly unsafePlaintext?: boolean | undefined;
+  readonly settings?: SettingOptions | undefined;
   /** Runs stopped work that was approved. */
   readonly runsResumes: boolean;
   readonly onFault: (error: unknown) => void;
@@ -43,7 +47,7 @@ export interface ServingOptions {
 /** WHY no resumes: the actions live in the process that registered them, and this one is gone in a moment. */
 export async function openQuietOwner(folder: string): Promise<Owner> {
   const sallyport = await createSallyport({ dataFolder: folder, runsResumes: false });
-  const { localFetch } = serverOf(sallyport, undefined, () => undefined);
+  const { localFetch } = serverOf(sallyport, {}, () => undefined);
   return {
     admin: createAdminClient({ origin: SOCKET_ORIGIN, fetch: localFetch }),
     close: () => sallyport.close(),
@@ -64,7 +68,8 @@ export function openRunOwner(folder: string): Promise<ServingOwner> {
 }
 
 export async function openServingOwner(options: ServingOptions): Promise<ServingOwner> {
-  const { folder, host, origin, consoleFolder, runsResumes, onFault } = options;
+  const { folder, host, origin, consoleFolder, tls, unsafePlaintext, settings, runsResumes, onFault } =
+    options;
   const port = options.port === 0 ? await freePort(host) : options.port;
   const addresses = await apiAddresses(host);
   const places = { apiPorts: [port], apiHosts: apiHosts(addresses) };
@@ -74,11 +79,11 @@ export async function openServingOwner(options: ServingOptions): Promise<Serving
     for (const end of closing.toReversed()) await end();
   };
   try {
-    const server = serverOf(sallyport, consoleFolder, onFault);
+    const server = serverOf(sallyport, { consoleFolder, ...settings }, onFault);
     const peers = await obtainPeerCheck();
     const adminSocket = { path: adminSocketOf(folder), peers };
     const takesAt = (address: string): boolean => addresses.has(plainAddress(address));
-    const listening = await server.listen({ host, port, origin, adminSocket, takesAt });
+    const listening = await server.listen({ host, port, origin, tls, unsafePlaintext, adminSocket, takesAt });
     closing.push(() => listening.close());
     const door: RunDoor = await openRunDoor(sallyport, runSocketOf(folder));
     closing.push(() => door.close());
@@ -92,7 +97,7 @@ export async function openServingOwner(options: ServingOptions): Promise<Serving
 
 function serverOf(
   sallyport: Sallyport,
-  consoleFolder: string | undefined,
+  told: SettingOptions & { readonly consoleFolder?: string | undefined },
   onFault: (error: unknown) => void,
 ): SallyportServer {
   const { service, registry } = sallyport;
@@ -102,7 +107,7 @@ function serverOf(
     admin: {
       service,
       version: VERSION,
-      consoleFolder,
+      ...told,
       manifests: () => registry.declarations().map(manifestView),
     },
   });

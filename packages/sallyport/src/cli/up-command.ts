@@ -1,11 +1,14 @@
 /**
  * `sallyport up`: service, API and console on the embedded store of a data folder, until ctrl-c. Listens on loopback;
- * elsewhere only behind TLS. Prints a one-time sign-in link, then what is asked and decided.
+ * elsewhere only behind TLS, or with the danger named. Prints a one-time sign-in link, then what is asked and decided.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { createSecureContext } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { CONSOLE_FOLDER } from "@sallyport/console";
 import { followedWire } from "@sallyport/contract/admin";
+import type { TlsFiles } from "@sallyport/server";
 import { type Command, InvalidArgumentError } from "commander";
 import { eventLine } from "./audit-commands.ts";
 import { CliFault } from "./cli-fault.ts";
@@ -14,16 +17,21 @@ import { dataFolderOf } from "./data-place.ts";
 import type { ExitName } from "./exit-code.ts";
 import { startExample } from "./guided-example.ts";
 import { type ServingOwner, openServingOwner } from "./owner.ts";
+import { type SettingOptions, readSettings } from "./server-settings.ts";
 
 interface UpOptions extends CommonOptions {
   readonly port: number;
   readonly listen: string;
   readonly origin?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly unsafePlaintext?: boolean;
   readonly console: boolean;
   readonly example?: boolean;
 }
 
 const PORT = 7411;
+const LOOPBACK = new Set(["127.0.0.1", "::1"]);
 const TOLD = new Set(["permission.requested", "permission.resolved", "policy.changed", "policy.refused"]);
 
 export function addUpCommand(program: Command, cli: CommandLine): void {
@@ -33,12 +41,14 @@ export function addUpCommand(program: Command, cli: CommandLine): void {
     shape: (command) =>
       command
         .option("--port <port>", "the port; 0 for a free one", portOption, PORT)
+        .option("--listen <address>", "the address to listen on; beyond loopback it needs TLS", "127.0.0.1")
+        .option("--origin <origin>", "what people reach it by: the https origin of a proxy, or its own name")
+        .option("--tls-cert <file>", "serve https itself: the certificate (PEM)")
+        .option("--tls-key <file>", "its key (PEM)")
         .option(
-          "--listen <address>",
-          "the address to listen on; beyond loopback it needs --origin",
-          "127.0.0.1",
+          "--unsafe-plaintext",
+          "beyond loopback without TLS: whoever is on the way can read and decide",
         )
-        .option("--origin <origin>", "the https origin of the proxy in front, which ends TLS")
         .option("--no-console", "the API only")
         .option("--example", "start an example agent that waits for a decision"),
     run: (line, options) => up(line, options),
@@ -47,7 +57,10 @@ export function addUpCommand(program: Command, cli: CommandLine): void {
 
 async function up(cli: CommandLine, options: UpOptions): Promise<ExitName> {
   const folder = dataFolderOf(cli, options);
-  const { listen: host, port, origin } = options;
+  const { listen: host, port, origin, unsafePlaintext } = options;
+  const tls = tlsFiles(cli, options);
+  mustBeSafe(options);
+  const settings = readSettings(folder);
   const consoleFolder = options.console ? builtConsole() : undefined;
   const owner = await openServingOwner({
     folder,
@@ -55,6 +68,9 @@ async function up(cli: CommandLine, options: UpOptions): Promise<ExitName> {
     port,
     origin,
     consoleFolder,
+    tls,
+    unsafePlaintext,
+    settings,
     runsResumes: true,
     onFault: (error) => cli.terminal.note(`fault: ${cli.terminal.shown(String(error))}`),
   });
@@ -63,9 +79,9 @@ async function up(cli: CommandLine, options: UpOptions): Promise<ExitName> {
     if (options.json === true) {
       const { origin: reached, peers } = owner;
       const admin = { peers: peers.kind === "program" ? "read" : peers.kind, reason: unread(owner) };
-      const where = { origin: reached, data: folder, admin_socket: admin };
+      const where = { origin: reached, data: folder, admin_socket: admin, settings: settingNames(settings) };
       cli.terminal.json({ ...where, sign_in_link: url, expires_at: expiresAt });
-    } else greet(cli, owner, { folder, url });
+    } else greet(cli, owner, { folder, url, settings });
     const example =
       options.example === true ? await startExample(owner.sallyport, teller(cli, options)) : undefined;
     try {
@@ -77,6 +93,41 @@ async function up(cli: CommandLine, options: UpOptions): Promise<ExitName> {
     await owner.close();
   }
   return "done";
+}
+
+function tlsFiles({ cwd }: CommandLine, { tlsCert, tlsKey }: UpOptions): TlsFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new CliFault({ exit: "usage", message: "give both `--tls-cert` and `--tls-key`, or neither" });
+  const [cert, key] = [pem(resolve(cwd, tlsCert)), pem(resolve(cwd, tlsKey))];
+  try {
+    createSecureContext({ cert, key });
+  } catch {
+    throw new CliFault({
+      exit: "invalid",
+      message: `\`${tlsCert}\` and \`${tlsKey}\` are no certificate with its key`,
+      next: "give both as PEM; the key must not be encrypted",
+    });
+  }
+  return { cert, key };
+}
+
+function pem(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    throw new CliFault({ exit: "not_found", message: `\`${path}\` cannot be read` });
+  }
+}
+
+/** WHY before anything is opened: what it answers decides, and an answer without TLS can be forged on the way. */
+function mustBeSafe({ listen, origin, tlsCert, unsafePlaintext = false }: UpOptions): void {
+  if (LOOPBACK.has(listen) || origin !== undefined || tlsCert !== undefined || unsafePlaintext) return;
+  throw new CliFault({
+    exit: "failed",
+    message: `\`${listen}\` is not loopback, and there is no TLS`,
+    next: "`--tls-cert` and `--tls-key`, the `--origin` of a proxy that ends TLS, or `--unsafe-plaintext`",
+  });
 }
 
 function builtConsole(): string {
@@ -92,7 +143,7 @@ function builtConsole(): string {
 function greet(
   cli: CommandLine,
   owner: ServingOwner,
-  { folder, url }: { folder: string; url: string },
+  { folder, url, settings }: { folder: string; url: string; settings: SettingOptions },
 ): void {
   const { terminal } = cli;
   const row = (name: string, text: string): void =>
@@ -103,6 +154,8 @@ function greet(
   row("", terminal.paint("dim", again));
   row("address", terminal.shown(owner.origin));
   row("data", terminal.shown(folder));
+  const told = settingNames(settings);
+  if (told.length > 0) row("settings", told.join(", "));
   row("terminal", `\`${ownCommand(cli, folder, "approve")}\` decides here as well`);
   const reason = unread(owner);
   if (reason !== null)
@@ -111,6 +164,15 @@ function greet(
       terminal.paint("yellow", `who connects is not read, file modes alone hold: ${terminal.shown(reason)}`),
     );
   row("end", "ctrl-c\n");
+}
+
+/** What is set, without a value of it. */
+function settingNames({ oidc, webhooks = [], metricsToken }: SettingOptions): readonly string[] {
+  return [
+    ...(oidc === undefined ? [] : ["sign-in at an identity provider"]),
+    ...(webhooks.length === 0 ? [] : [webhooks.length === 1 ? "1 webhook" : `${webhooks.length} webhooks`]),
+    ...(metricsToken === undefined ? [] : ["a token for figures"]),
+  ];
 }
 
 /** Why it cannot be told who comes in by the admin socket; `null`: it is. */

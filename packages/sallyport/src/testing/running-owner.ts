@@ -1,6 +1,6 @@
 /** A real `sallyport up` in a process of its own, and programs that ask it. */
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BundledCli, type CliOptions, type Ended, printed, runCli, startCli } from "./cli-process.ts";
@@ -26,10 +26,23 @@ export interface RunningOwner {
   remove(): Promise<void>;
 }
 
-export async function startOwner(cli: BundledCli, ...more: string[]): Promise<RunningOwner> {
+export function startOwner(cli: BundledCli, ...more: string[]): Promise<RunningOwner> {
+  return startOwnerWith(cli, {}, ...more);
+}
+
+/** With a file `settings.json` in its data folder before it starts. */
+export async function startOwnerWith(
+  cli: BundledCli,
+  { settings }: { readonly settings?: object },
+  ...more: string[]
+): Promise<RunningOwner> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-owner-")));
   const data = join(folder, "data");
   mkdirSync(join(folder, "work"));
+  if (settings !== undefined) {
+    mkdirSync(data, { mode: 0o700 });
+    writeFileSync(join(data, "settings.json"), JSON.stringify(settings), { mode: 0o600 });
+  }
   const process = startCli(cli, ["up", "--data", data, "--port", "0", "--no-console", "--json", ...more], {
     cwd: folder,
   });

@@ -24,11 +24,13 @@ describe("health, readiness and figures", () => {
   });
 
   it("figures take a token where one is set", async () => {
-    fixture = await openServer({ admin: { metricsToken: "the token of the monitor" } });
+    fixture = await openServer({ admin: { metricsToken: "the-token-of-the-monitor" } });
     const browser = new PersonBrowser(fixture.origin);
     expect((await browser.send("/metrics")).status).toBe(404);
     const wrong = { headers: { authorization: "Bearer wrong" } };
     expect((await browser.send("/metrics", wrong)).status).toBe(404);
+    const right = { headers: { authorization: "Bearer the-token-of-the-monitor" } };
+    expect((await browser.send("/metrics", right)).status).toBe(200);
   });
 });
 

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { type RequestRecord, eventWire } from "@sallyport/contract";
-import type { AccessService, FollowCursor } from "@sallyport/service";
+import type { AccessService, FollowCursor, Followed } from "@sallyport/service";
 import type { EventRow, Json, RecordRow } from "@sallyport/store";
 import { NOBODY } from "../sign-in/person.ts";
 import { type Notice, type WebhookOptions, deliver, noticeBody } from "./webhook.ts";
@@ -46,10 +46,16 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Works until the server closes. */
-  start(): void {
-    if (this.#options.webhooks.length === 0) return;
-    void this.#forever(() => this.#readLog());
+  /** Works until the server closes. INVARIANT: whatever is asked for once this has resolved is told. */
+  async start(): Promise<void> {
+    const { webhooks, onFault } = this.#options;
+    if (webhooks.length === 0) return;
+    let first = await this.#following().catch((error: unknown): undefined => onFault(error) as undefined);
+    void this.#forever(async () => {
+      const followed = first ?? (await this.#following());
+      first = undefined;
+      await this.#readLog(followed);
+    });
     void this.#forever(() => this.#send());
   }
 
@@ -66,14 +72,18 @@ export class Outbox {
   }
 
   /** New requests of this node. WHY only this node: every node tells of its own, and each once. */
-  async #readLog(): Promise<void> {
+  async #following(): Promise<AsyncGenerator<Followed>> {
     const { service, closing } = this.#options;
     const { overview } = service;
     const { nodeId } = overview;
     const place = await overview.readRecords((records) => records.get("delivery", placeId(nodeId)));
     const after = place === null ? "now" : (place.body as unknown as FollowCursor);
     const filter = { node: nodeId, type: "permission.requested" };
-    for await (const followed of await overview.follow({ after, filter, signal: closing })) {
+    return overview.follow({ after, filter, signal: closing });
+  }
+
+  async #readLog(following: AsyncGenerator<Followed>): Promise<void> {
+    for await (const followed of following) {
       if (followed.kind !== "event") continue;
       await this.#keep(followed.event, followed.cursor);
       this.#wake();
