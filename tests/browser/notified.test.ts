@@ -14,11 +14,8 @@ interface SlackMessage {
 for (const level of ["info", "warn"] as const) vi.spyOn(console, level).mockImplementation(() => undefined);
 const messages: SlackMessage[] = [];
 const chat = createServer((call, answer) => {
-  bodyOf(call).then(
-    (body) => {
-      messages.push(JSON.parse(body) as SlackMessage);
-      answer.end("ok");
-    },
+  take(call).then(
+    () => answer.end("ok"),
     () => answer.destroy(),
   );
 });
@@ -49,10 +46,10 @@ await provider.serve(`${fixture.origin}/v1/sign-in/oidc/callback`, () => ({
   groups: ["approvers"],
 }));
 
-async function bodyOf(call: IncomingMessage): Promise<string> {
+async function take(call: IncomingMessage): Promise<void> {
   let text = "";
   for await (const part of call.setEncoding("utf8")) text += String(part);
-  return text;
+  messages.push(JSON.parse(text) as SlackMessage);
 }
 
 /** What the button of the message leads to. */
