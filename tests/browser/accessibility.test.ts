@@ -1,4 +1,5 @@
 /** WCAG 2.2 AA by axe on every page, in both colour schemes and at phone width; and that axe would have seen a fault. */
+import type { GuideView } from "@sallyport/contract/admin";
 import { beforeAll, describe, expect, it } from "vitest";
 import { axeSource } from "../../tools/browser.mjs";
 import { type Asked, PAGES, PERSON, consoleOfFile, postFrom } from "./console-fixture.ts";
@@ -7,8 +8,18 @@ import type { Page } from "./browser-page.ts";
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 const RULES = `{ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }`;
 
-const [fixture, axe] = await Promise.all([consoleOfFile(), axeSource()]);
 let openId = "";
+/** Beside the inbox, where nothing else is open. */
+const guide = (): GuideView => ({
+  steps: (["waiting", "went_on", "refused"] as const).map((state) => ({
+    title: `A step that is ${state}`,
+    requestId: state === "waiting" ? (openId as never) : null,
+    state,
+    told: state === "waiting" ? null : "it was told",
+  })),
+});
+const [fixture, axe] = await Promise.all([consoleOfFile({ admin: { guide } }), axeSource()]);
+
 const file = (operation: string, target: string): Asked => ({
   resourceType: "filesystem",
   operation,

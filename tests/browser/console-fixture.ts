@@ -78,7 +78,7 @@ export interface ConsoleOptions {
   /** Where its folder is made; the usual place for temporary files unless said. */
   readonly place?: string;
   /** Ways to sign in and to be told, as a host sets them. */
-  readonly admin?: Pick<AdminOptions, "oidc" | "webhooks">;
+  readonly admin?: Pick<AdminOptions, "oidc" | "webhooks" | "guide">;
 }
 
 async function openConsole({ place = tmpdir(), ...options }: ConsoleOptions = {}): Promise<ConsoleFixture> {

@@ -147,6 +147,8 @@ it(
     const page = await context.newPage();
     await page.goto(link);
     await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    const steps = (state: string) => page.locator(`[data-guide-step="${state}"]:visible`);
+    await steps("waiting").nth(2).waitFor();
     await decide(page, "Filesystem read", /Allow once/);
     await start.says(/the tool goes on: it read 2 customers/);
     await decide(page, "Network receive", /Allow for session/);
@@ -154,6 +156,9 @@ it(
     await decide(page, "Filesystem create", /Allow for session/);
     await start.says(/the import that had stopped went on by itself/);
     await page.getByText("Nothing waits for you").waitFor();
+    await steps("went_on").nth(2).waitFor();
+    await page.locator("[data-guide]:visible").getByRole("link", { name: "audit log" }).click();
+    await page.locator("[data-event]", { hasText: "rates.json" }).first().waitFor();
     await page.goto(`${new URL(link).origin}/audit?type=permission.resolved`);
     await page.locator("[data-event]", { hasText: "customer.csv" }).first().waitFor();
     await context.close();

@@ -29,6 +29,7 @@ import type {
   FreezeView,
   FreezeWordsView,
   Grant,
+  GuideView,
   Invite,
   Invited,
   JobView,
@@ -122,6 +123,7 @@ export interface AdminClient {
     subject: { readonly type: string; readonly name: string },
     phase: ManifestView["phase"],
   ): Promise<DeclaredUseView>;
+  guide(): Promise<GuideView>;
   permissionState(): Promise<PermissionStateView>;
   sandboxProfiles(filter?: AdminProfileFilter, page?: AdminPageRequest): Promise<AdminPage<ProfileView>>;
 

@@ -31,6 +31,7 @@ import {
   freezeViewWire,
   freezeWordsWire,
   grantPageWire,
+  guideWire,
   jobPageWire,
   manifestPageWire,
   modeViewWire,
@@ -147,6 +148,10 @@ class HttpAdminClient extends HttpPeopleClient implements AdminClient {
 
   manifests() {
     return this.caller.list(manifestPageWire, "/manifests", {});
+  }
+
+  guide() {
+    return this.caller.call(guideWire, { method: "GET", path: "/guide" });
   }
 
   sandboxProfiles(filter: AdminProfileFilter = {}, page: AdminPageRequest = {}) {

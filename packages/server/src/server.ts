@@ -155,6 +155,7 @@ function administrationOf(parts: Omit<AppOptions, "administration">, admin: Admi
     bodyBytesMax: parts.bodyBytesMax ?? BODY_BYTES_MAX,
     version: admin.version,
     manifests: admin.manifests ?? (() => []),
+    guide: admin.guide,
     webhookIds: (admin.webhooks ?? []).map(({ id }) => id),
     ways,
     followers: admin.followers,

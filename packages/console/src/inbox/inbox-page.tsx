@@ -5,6 +5,7 @@ import { Inbox as InboxIcon, MousePointerClick } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { type RequestRows, useRequestRows } from "../data/request-pages.ts";
+import { useSession } from "../data/session.ts";
 import { undoNewest } from "../parts/notices.tsx";
 import { Empty, Failed, Loading } from "../parts/states.tsx";
 import { BatchBar } from "./batch-bar.tsx";
@@ -13,7 +14,7 @@ import { FilterChips } from "./filter-chips.tsx";
 import { listItems, matchesText } from "./group-requests.ts";
 import { type InboxSearch, requestFilter } from "./inbox-search.ts";
 import { InboxToolbar } from "./inbox-toolbar.tsx";
-import { BatchDialog, FilterDialog, LatePart } from "./late-parts.tsx";
+import { BatchDialog, FilterDialog, Guide, LatePart } from "./late-parts.tsx";
 import { OpenRequest } from "./late-request.ts";
 import type { OpenRequestHandle } from "./open-request.tsx";
 import { RequestList } from "./request-list.tsx";
@@ -27,6 +28,7 @@ export function InboxPage(): ReactNode {
   const [isGrouped, setGrouped] = useState(false);
   const [isFiltering, setFiltering] = useState(false);
   const [wish, setWish] = useState<Choice | null>(null);
+  const isGuided = useSession().data?.server.guided ?? false;
   const searchBox = useRef<HTMLInputElement>(null);
   const opened = useRef<OpenRequestHandle>(null);
   const filter = useMemo(() => requestFilter(search), [search]);
@@ -100,6 +102,13 @@ export function InboxPage(): ReactNode {
         {chosen.length > 0 ? (
           <BatchBar count={chosen.length} onWish={setWish} onClear={() => setTicked(NONE)} />
         ) : null}
+        {isGuided ? (
+          <div className="border-b border-line md:hidden">
+            <LatePart>
+              <Guide />
+            </LatePart>
+          </div>
+        ) : null}
         {list.error !== null && list.rows.length === 0 ? (
           <Failed error={list.error} onRetry={list.retry} />
         ) : null}
@@ -128,9 +137,7 @@ export function InboxPage(): ReactNode {
         className={`min-h-0 min-w-0 flex-1 ${search.id === undefined ? "max-md:hidden" : ""}`}
       >
         {search.id === undefined ? (
-          <Empty icon={MousePointerClick} title={rows.length > 0 ? "Choose a request" : "No request is open"}>
-            {rows.length > 0 ? "Everything that helps to decide is shown here." : undefined}
-          </Empty>
+          <NoneOpen hasRows={rows.length > 0} isGuided={isGuided} />
         ) : (
           <LatePart>
             <OpenRequest
@@ -138,7 +145,7 @@ export function InboxPage(): ReactNode {
               ref={opened}
               id={search.id}
               onLeave={() => open(undefined)}
-              onNext={() => move(1)}
+              onNext={() => open(neighbourOf(order, search.id))}
             />
           </LatePart>
         )}
@@ -230,6 +237,33 @@ function useMove(
       open(order[next]?.id);
     },
     [order, openId, index, open],
+  );
+}
+
+/** What is opened once a request is decided: the next one, at the end of the list the one before, else none. */
+function neighbourOf(order: readonly RequestView[], openId: string | undefined): string | undefined {
+  const index = order.findIndex(({ id }) => id === openId);
+  if (index < 0) return order[0]?.id;
+  return (order[index + 1] ?? order[index - 1])?.id;
+}
+
+function NoneOpen({
+  hasRows,
+  isGuided,
+}: {
+  readonly hasRows: boolean;
+  readonly isGuided: boolean;
+}): ReactNode {
+  if (isGuided)
+    return (
+      <LatePart>
+        <Guide />
+      </LatePart>
+    );
+  return (
+    <Empty icon={MousePointerClick} title={hasRows ? "Choose a request" : "No request is open"}>
+      {hasRows ? "Everything that helps to decide is shown here." : undefined}
+    </Empty>
   );
 }
 

@@ -1,4 +1,4 @@
-/** Dialogs come right after the first load: the list is there first. */
+/** Dialogs and the guide come right after the first load: the list is there first. */
 import { type ReactNode, Suspense, lazy } from "react";
 
 const parts = {
@@ -6,12 +6,14 @@ const parts = {
   deny: () => import("./deny-dialog.tsx"),
   batch: () => import("./batch-dialog.tsx"),
   filter: () => import("./filter-dialog.tsx"),
+  guide: () => import("./guide.tsx"),
 } as const;
 
 export const ApproveDialog = lazy(async () => ({ default: (await parts.approve()).ApproveDialog }));
 export const DenyDialog = lazy(async () => ({ default: (await parts.deny()).DenyDialog }));
 export const BatchDialog = lazy(async () => ({ default: (await parts.batch()).BatchDialog }));
 export const FilterDialog = lazy(async () => ({ default: (await parts.filter()).FilterDialog }));
+export const Guide = lazy(async () => ({ default: (await parts.guide()).Guide }));
 
 export function LatePart({ children }: { readonly children: ReactNode }): ReactNode {
   return <Suspense fallback={null}>{children}</Suspense>;

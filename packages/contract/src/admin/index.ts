@@ -142,6 +142,7 @@ export {
   signInLinkWire,
   signInLinkWordsWire,
 } from "./sign-in.ts";
+export { GUIDE_STATES, type GuideView, guideWire } from "./guide-view.ts";
 export { type ServerSettings, serverSettingsWire } from "./server-settings.ts";
 export { type DeclaredUseView, USE_TARGETS_MAX, USE_UNDECLARED_MAX, declaredUseWire } from "./use-view.ts";
 export {

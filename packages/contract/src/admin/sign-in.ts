@@ -86,6 +86,8 @@ export const adminSessionWire = defineWire(
       revision: z.int().min(0).exactOptional(),
       mode: z.enum(PERMISSION_MODES).exactOptional(),
       frozen: z.boolean().exactOptional(),
+      /** Whether the host has a guided example for people. */
+      guided: z.boolean().exactOptional(),
     }),
   }),
 );

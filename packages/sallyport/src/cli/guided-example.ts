@@ -10,17 +10,25 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Registered, RegistryRefusal, RunOptions, Sdk } from "@sallyport/runtime";
+import type { GuideView } from "@sallyport/contract/admin";
 import type { Sallyport } from "../create-sallyport.ts";
+import type { ExampleGuide } from "./example-guide.ts";
+import type { ServingOwner } from "./owner.ts";
 
 export interface GuidedExample {
-  close(): void;
+  close(): Promise<void>;
 }
+
+/** Whose folder it runs in. */
+type Host = Pick<ServingOwner, "sallyport" | "admin">;
 
 const MODULE = { type: "module", name: "example" } as const;
 const AGENT = { type: "agent", name: "example.reader_agent" } as const;
 const TOOL = { type: "tool", name: "example.read_file" } as const;
 const ACTION = "example.resume_import";
 const WAIT = { timeoutMs: 86_400_000 } as const;
+const SESSIONS_LOOKED_AT = 100;
+const SESSION_BEGINS = "sallyport-example-";
 
 interface Place {
   readonly folder: string;
@@ -29,10 +37,23 @@ interface Place {
   readonly rates: string;
 }
 
+interface Run {
+  readonly sallyport: Sallyport;
+  readonly user: RunOptions;
+  readonly place: Place;
+  readonly guide: ExampleGuide;
+  readonly tell: (line: string) => void;
+}
+
+type Asked = GuideView["steps"][number]["requestId"];
+
 export async function startExample(
-  sallyport: Sallyport,
-  tell: (line: string) => void,
+  host: Host,
+  guide: ExampleGuide,
+  tellAll: (line: string) => void,
 ): Promise<GuidedExample> {
+  const { sallyport } = host;
+  await endOldSessions(host);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-example-")));
   const server = await ratesServer();
   const place: Place = {
@@ -46,21 +67,35 @@ export async function startExample(
   const user: RunOptions = {
     user: { id: 21, roles: ["member"] },
     organizationId: 7,
-    sessionKey: `example-${randomUUID()}`,
+    sessionKey: `${SESSION_BEGINS}${randomUUID()}`,
     taskId: "import-1",
     interactive: true,
   };
-  registerResume(sallyport, tell);
-  const parts = [readsFile(sallyport, user, place, tell), fetchesRates(sallyport, user, place, tell)];
-  const close = (): void => {
+  let isOver = false;
+  // WHY: a part that is cut off when everything ends has nothing more to tell.
+  const tell = (line: string): void => {
+    if (!isOver) tellAll(line);
+  };
+  const run: Run = { sallyport, user, place, guide, tell };
+  registerResume(run);
+  const parts = [readsFile(run), fetchesRates(run)];
+  const close = async (): Promise<void> => {
+    isOver = true;
+    await endOldSessions(host);
     server.close();
     server.closeAllConnections();
     rmSync(folder, { recursive: true, force: true });
   };
-  // WHY: a part that is cut off when everything ends has nothing more to tell.
   for (const part of parts) part.catch(() => undefined);
-  await stopsImport(sallyport, user, place, tell);
+  await stopsImport(run);
   return { close };
+}
+
+/** WHY: a request of an example that is gone waits for nobody, and would stand in the inbox for days. */
+async function endOldSessions({ admin }: Host): Promise<void> {
+  const { rows } = await admin.sessions({ limit: SESSIONS_LOOKED_AT });
+  for (const { organizationId, userId, sessionKey } of rows)
+    if (sessionKey.startsWith(SESSION_BEGINS)) await admin.endSession({ organizationId, userId, sessionKey });
 }
 
 function furnish({ folder, customers }: Place): void {
@@ -82,12 +117,13 @@ function must(answer: Registered | RegistryRefusal): void {
   if (!answer.ok) throw new Error(answer.message);
 }
 
-function registerResume({ runtime }: Sallyport, tell: (line: string) => void): void {
+function registerResume({ sallyport: { runtime }, guide, tell }: Run): void {
   runtime.run(MODULE, {}, (sdk) =>
     sdk.actions.register(ACTION, {
       schema: { parse: reportContext },
       handler: async ({ report }, run) => {
         await run.sdk.fs.writeFile(report, "2 customers\n", { flag: "wx" });
+        guide.ended("report", "went_on", "it was resumed by itself and wrote the report");
         tell(`the import that had stopped went on by itself and wrote ${report}`);
       },
     }),
@@ -101,57 +137,66 @@ function reportContext(value: unknown): { readonly report: string } {
 }
 
 /** The tool, called by the agent: blocked on a file. */
-function readsFile(
-  { runtime }: Sallyport,
-  user: RunOptions,
-  { folder, customers }: Place,
-  tell: (line: string) => void,
-): Promise<void> {
+function readsFile({ sallyport: { runtime }, user, place, guide, tell }: Run): Promise<void> {
+  const { folder, customers } = place;
   return runtime.run(AGENT, user, () =>
     runtime.run(TOOL, {}, async (sdk) => {
       await sdk.fs.readFile(join(folder, "module/inbox/note.txt"), "utf8");
       tell("the tool read a note that it declared, without being asked");
       tell(`the tool is blocked: it wants to read ${customers}`);
-      const { allowed, code } = await sdk.access.checkExternalAccess(sdk.access.filesystem.read(customers), {
-        wait: WAIT,
-      });
-      if (!allowed) return tell(`the tool was told no (${code}) and goes on without the file`);
+      const code = await decided(sdk, sdk.access.filesystem.read(customers), (id) => guide.asked("file", id));
+      if (code !== null) {
+        guide.ended("file", "refused", "it was told no, and goes on without the file");
+        return tell(`the tool was told no (${code}) and goes on without the file`);
+      }
       const text = await sdk.fs.readFile(customers, "utf8");
-      tell(`the tool goes on: it read ${text.trim().split("\n").length - 1} customers`);
+      const customersRead = text.trim().split("\n").length - 1;
+      guide.ended("file", "went_on", `it went on and read ${customersRead} customers`);
+      tell(`the tool goes on: it read ${customersRead} customers`);
     }),
   );
 }
 
 /** The agent itself: blocked on an address. */
-function fetchesRates(
-  { runtime }: Sallyport,
-  user: RunOptions,
-  { rates }: Place,
-  tell: (line: string) => void,
-): Promise<void> {
+function fetchesRates({ sallyport: { runtime }, user, place, guide, tell }: Run): Promise<void> {
+  const { rates } = place;
   return runtime.run(AGENT, user, async (sdk) => {
     tell(`the agent is blocked: it wants to receive ${rates}`);
-    const { allowed, code } = await sdk.access.checkExternalAccess(sdk.access.network.receive(rates), {
-      wait: WAIT,
-    });
-    if (!allowed) return tell(`the agent was told no (${code}) and goes on without the rates`);
-    const answer = await sdk.http.fetch(rates);
-    tell(`the agent goes on: it received ${await answer.text()}`);
+    const code = await decided(sdk, sdk.access.network.receive(rates), (id) => guide.asked("address", id));
+    if (code !== null) {
+      guide.ended("address", "refused", "it was told no, and goes on without the rates");
+      return tell(`the agent was told no (${code}) and goes on without the rates`);
+    }
+    const answer = await (await sdk.http.fetch(rates)).text();
+    guide.ended("address", "went_on", "it went on and received the rates");
+    tell(`the agent goes on: it received ${answer}`);
   });
 }
 
+/** Asks, and waits for a person. `null`: it may; else the code of the no. */
+async function decided(
+  sdk: Sdk,
+  access: ReturnType<Sdk["access"]["filesystem"]["read"]> | ReturnType<Sdk["access"]["network"]["receive"]>,
+  onAsked: (requestId: Asked) => void,
+): Promise<string | null> {
+  const asked = await sdk.access.checkExternalAccess(access);
+  if (asked.requestId !== undefined) {
+    onAsked(asked.requestId);
+    await sdk.access.waitForDecision(asked, WAIT);
+  }
+  const { allowed, code } = await sdk.access.checkExternalAccess(access, { registerRequest: false });
+  return allowed ? null : code;
+}
+
 /** An import that does not wait: it says how to go on, and stops. */
-function stopsImport(
-  { runtime }: Sallyport,
-  user: RunOptions,
-  { report }: Place,
-  tell: (line: string) => void,
-): Promise<void> {
+function stopsImport({ sallyport: { runtime }, user, place, guide, tell }: Run): Promise<void> {
+  const { report } = place;
   return runtime.run(MODULE, user, async (sdk: Sdk) => {
-    await sdk.access.requireExternalAccess(sdk.access.filesystem.create(report), {
+    const { requestId } = await sdk.access.requireExternalAccess(sdk.access.filesystem.create(report), {
       resumeAction: ACTION,
       resumeContext: { report },
     });
+    guide.asked("report", requestId);
     tell(`an import has stopped: it wants to create ${report}, and says how to go on`);
   });
 }

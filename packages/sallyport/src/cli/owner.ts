@@ -7,7 +7,13 @@ import { createServer as createNetServer } from "node:net";
 import { type AdminClient, createAdminClient } from "@sallyport/client/admin";
 import type { ManifestView } from "@sallyport/contract/admin";
 import type { SubjectDeclaration } from "@sallyport/runtime";
-import { type PeerCheck, type SallyportServer, type TlsFiles, createServer } from "@sallyport/server";
+import {
+  type AdminOptions,
+  type ListenOptions,
+  type PeerCheck,
+  type SallyportServer,
+  createServer,
+} from "@sallyport/server";
 import { type Sallyport, createSallyport } from "../create-sallyport.ts";
 import { adminSocketOf, runSocketOf } from "../data-folder.ts";
 import { apiAddresses, apiHosts, plainAddress } from "./api-addresses.ts";
@@ -29,16 +35,15 @@ export interface ServingOwner extends Owner {
   readonly peers: PeerCheck;
 }
 
+/** What its server is told beside what every owner tells it. */
+type Told = Pick<AdminOptions, "consoleFolder" | "guide"> & SettingOptions;
+
 export interface ServingOptions {
   readonly folder: string;
-  readonly host: string;
   /** 0: a free one. */
   readonly port: number;
-  readonly origin: string | undefined;
-  readonly consoleFolder: string | undefined;
-  readonly tls?: TlsFiles | undefined;
-  readonly unsafePlaintext?: boolean | undefined;
-  readonly settings?: SettingOptions | undefined;
+  readonly listen: Pick<ListenOptions, "origin" | "tls" | "unsafePlaintext"> & { readonly host: string };
+  readonly told: Told;
   /** Runs stopped work that was approved. */
   readonly runsResumes: boolean;
   readonly onFault: (error: unknown) => void;
@@ -58,20 +63,18 @@ export async function openQuietOwner(folder: string): Promise<Owner> {
 export function openRunOwner(folder: string): Promise<ServingOwner> {
   return openServingOwner({
     folder,
-    host: "127.0.0.1",
     port: 0,
-    origin: undefined,
-    consoleFolder: undefined,
+    listen: { host: "127.0.0.1" },
+    told: {},
     runsResumes: false,
     onFault: () => undefined,
   });
 }
 
 export async function openServingOwner(options: ServingOptions): Promise<ServingOwner> {
-  const { folder, host, origin, consoleFolder, tls, unsafePlaintext, settings, runsResumes, onFault } =
-    options;
-  const port = options.port === 0 ? await freePort(host) : options.port;
-  const addresses = await apiAddresses(host);
+  const { folder, listen, told, runsResumes, onFault } = options;
+  const port = options.port === 0 ? await freePort(listen.host) : options.port;
+  const addresses = await apiAddresses(listen.host);
   const places = { apiPorts: [port], apiHosts: apiHosts(addresses) };
   const sallyport = await createSallyport({ dataFolder: folder, ...places, runsResumes, onFault });
   const closing: (() => Promise<void>)[] = [() => sallyport.close()];
@@ -79,11 +82,11 @@ export async function openServingOwner(options: ServingOptions): Promise<Serving
     for (const end of closing.toReversed()) await end();
   };
   try {
-    const server = serverOf(sallyport, { consoleFolder, ...settings }, onFault);
+    const server = serverOf(sallyport, told, onFault);
     const peers = await obtainPeerCheck();
     const adminSocket = { path: adminSocketOf(folder), peers };
     const takesAt = (address: string): boolean => addresses.has(plainAddress(address));
-    const listening = await server.listen({ host, port, origin, tls, unsafePlaintext, adminSocket, takesAt });
+    const listening = await server.listen({ ...listen, port, adminSocket, takesAt });
     closing.push(() => listening.close());
     const door: RunDoor = await openRunDoor(sallyport, runSocketOf(folder));
     closing.push(() => door.close());
@@ -95,11 +98,7 @@ export async function openServingOwner(options: ServingOptions): Promise<Serving
   }
 }
 
-function serverOf(
-  sallyport: Sallyport,
-  told: SettingOptions & { readonly consoleFolder?: string | undefined },
-  onFault: (error: unknown) => void,
-): SallyportServer {
+function serverOf(sallyport: Sallyport, told: Told, onFault: (error: unknown) => void): SallyportServer {
   const { service, registry } = sallyport;
   return createServer({
     ...sallyport.serverParts(),

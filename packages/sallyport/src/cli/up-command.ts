@@ -14,6 +14,7 @@ import { eventLine } from "./audit-commands.ts";
 import { CliFault } from "./cli-fault.ts";
 import { type CommandLine, type CommonOptions, addLeaf } from "./command-line.ts";
 import { dataFolderOf } from "./data-place.ts";
+import { ExampleGuide } from "./example-guide.ts";
 import type { ExitName } from "./exit-code.ts";
 import { startExample } from "./guided-example.ts";
 import { type ServingOwner, openServingOwner } from "./owner.ts";
@@ -58,19 +59,16 @@ export function addUpCommand(program: Command, cli: CommandLine): void {
 async function up(cli: CommandLine, options: UpOptions): Promise<ExitName> {
   const folder = dataFolderOf(cli, options);
   const { listen: host, port, origin, unsafePlaintext } = options;
-  const tls = tlsFiles(cli, options);
+  const listen = { host, origin, unsafePlaintext, tls: tlsFiles(cli, options) };
   mustBeSafe(options);
   const settings = readSettings(folder);
   const consoleFolder = options.console ? builtConsole() : undefined;
+  const guide = options.example === true ? new ExampleGuide() : undefined;
   const owner = await openServingOwner({
     folder,
-    host,
     port,
-    origin,
-    consoleFolder,
-    tls,
-    unsafePlaintext,
-    settings,
+    listen,
+    told: { consoleFolder, ...(guide === undefined ? {} : { guide: () => guide.view() }), ...settings },
     runsResumes: true,
     onFault: (error) => cli.terminal.note(`fault: ${cli.terminal.shown(String(error))}`),
   });
@@ -82,12 +80,11 @@ async function up(cli: CommandLine, options: UpOptions): Promise<ExitName> {
       const where = { origin: reached, data: folder, admin_socket: admin, settings: settingNames(settings) };
       cli.terminal.json({ ...where, sign_in_link: url, expires_at: expiresAt });
     } else greet(cli, owner, { folder, url, settings });
-    const example =
-      options.example === true ? await startExample(owner.sallyport, teller(cli, options)) : undefined;
+    const example = guide === undefined ? undefined : await startExample(owner, guide, teller(cli, options));
     try {
-      await tellEvents(cli, owner, options);
+      await tellEvents(cli, owner, options, guide);
     } finally {
-      example?.close();
+      await example?.close();
     }
   } finally {
     await owner.close();
@@ -195,10 +192,17 @@ function teller(cli: CommandLine, { json }: CommonOptions): (line: string) => vo
 }
 
 /** What is asked and decided, until the person ends it. */
-async function tellEvents(cli: CommandLine, owner: ServingOwner, { json }: CommonOptions): Promise<void> {
+async function tellEvents(
+  cli: CommandLine,
+  owner: ServingOwner,
+  { json }: CommonOptions,
+  guide: ExampleGuide | undefined,
+): Promise<void> {
   try {
     for await (const told of owner.admin.followEvents({}, { signal: cli.ending })) {
       if (told.kind !== "event" || !TOLD.has(told.event.type)) continue;
+      const { type, decision, requestId } = told.event;
+      if (type === "permission.resolved" && decision !== "allowed") guide?.refused(requestId);
       if (json === true) cli.terminal.json(followedWire.format(told));
       else cli.terminal.line(eventLine(cli, told.event));
     }

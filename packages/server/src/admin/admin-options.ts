@@ -1,5 +1,5 @@
 /** What a host gives a server that persons may use. Trusted: every field is the host's word. */
-import type { ManifestView } from "@sallyport/contract/admin";
+import type { GuideView, ManifestView } from "@sallyport/contract/admin";
 import type { AccessService } from "@sallyport/service";
 import type { WebhookOptions } from "../notify/webhook.ts";
 import type { AttemptLimits } from "../sign-in/attempt-limit.ts";
@@ -15,6 +15,8 @@ export interface AdminOptions {
   readonly consoleFolder?: string | undefined;
   /** What registered subjects declare. */
   readonly manifests?: (() => readonly ManifestView[]) | undefined;
+  /** How far a guided example has come; left out: there is none. */
+  readonly guide?: (() => GuideView) | undefined;
   readonly oidc?: OidcOptions | undefined;
   readonly webhooks?: readonly WebhookOptions[] | undefined;
   /** What a monitor sends to read `/metrics`; left out: figures are given on this machine only. */

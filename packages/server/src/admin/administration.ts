@@ -3,7 +3,7 @@
  * behind it (`person-door.ts`), how often, with which query and body.
  */
 import type { UrlParser } from "@sallyport/contract";
-import { type ManifestView, type SignInWay } from "@sallyport/contract/admin";
+import type { GuideView, ManifestView, SignInWay } from "@sallyport/contract/admin";
 import type { AccessService } from "@sallyport/service";
 import type { Hono } from "hono";
 import type { Authenticate } from "../decision-routes.ts";
@@ -56,6 +56,7 @@ export interface AdministrationOptions {
   readonly version: string;
   readonly ways: readonly SignInWay[];
   readonly manifests: () => readonly ManifestView[];
+  readonly guide?: (() => GuideView) | undefined;
   /** Of the webhooks that the host has. */
   readonly webhookIds: readonly string[];
   readonly followers?: Partial<FollowerLimits> | undefined;
@@ -90,7 +91,7 @@ export class Administration {
       ...sessionRoutes({ ...options, accounts, signIns: this.signIns }),
       ...requestRoutes(service, options.parseUrl),
       ...policyRoutes(service),
-      ...runRoutes(service, options.manifests),
+      ...runRoutes(options),
       ...eventRoutes({
         service,
         followers: this.followers,

@@ -1,9 +1,11 @@
 /** What runs: resume jobs, sessions, manifests, permission state, sandbox profiles. */
 import { eventWire } from "@sallyport/contract";
 import {
+  type GuideView,
   type ManifestView,
   type SessionWords,
   changeAnswerWire,
+  guideWire,
   jobPageWire,
   manifestPageWire,
   permissionStateViewWire,
@@ -14,10 +16,24 @@ import {
 } from "@sallyport/contract/admin";
 import type { AccessService } from "@sallyport/service";
 import type { EventRow, JobRow } from "@sallyport/store";
-import { type AdminRoutes, filterOf, pageAnswer, pageOf, paramOf, wholePage } from "./admin-call.ts";
+import {
+  type AdminRoutes,
+  filterOf,
+  notFound,
+  pageAnswer,
+  pageOf,
+  paramOf,
+  wholePage,
+} from "./admin-call.ts";
 import { changed, freezeView, timestampOr } from "./policy-routes.ts";
 
-export function runRoutes(service: AccessService, manifests: () => readonly ManifestView[]): AdminRoutes {
+export interface RunRouteParts {
+  readonly service: AccessService;
+  readonly manifests: () => readonly ManifestView[];
+  readonly guide?: (() => GuideView) | undefined;
+}
+
+export function runRoutes({ service, manifests, guide }: RunRouteParts): AdminRoutes {
   const { overview } = service;
   return [
     {
@@ -69,6 +85,18 @@ export function runRoutes(service: AccessService, manifests: () => readonly Mani
       },
     },
     ...stateRoutes(service, manifests),
+    {
+      method: "GET",
+      path: "/guide",
+      summary: "The guided example of the host, step by step",
+      scope: "runs",
+      answer: guideWire,
+      handle: async ({ caller }) => {
+        await overview.authorize(caller);
+        if (guide === undefined) throw notFound("guided example");
+        return guide();
+      },
+    },
   ];
 }
 

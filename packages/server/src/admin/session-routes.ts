@@ -3,6 +3,7 @@
  * failed, is on record, and is slow to try again.
  */
 import {
+  type GuideView,
   type AdminSession,
   type SignInLinkWords,
   type SignInWay,
@@ -35,6 +36,7 @@ export interface SessionRouteParts {
   readonly origin: () => string;
   readonly version: string;
   readonly ways: readonly SignInWay[];
+  readonly guide?: (() => GuideView) | undefined;
   readonly nowMs: () => number;
 }
 
@@ -191,6 +193,7 @@ function sessionOf(parts: SessionRouteParts, person: Person | null): AdminSessio
             revision: Math.max(0, facts.revision),
             mode: facts.mode,
             frozen: facts.freeze.frozen,
+            guided: parts.guide !== undefined,
           }),
     },
   };
