@@ -168,7 +168,14 @@ it("axe sees a planted fault: text has a width here, and too little contrast is 
 
 it("a phone shows the list, then the card, and decides there", async () => {
   const page = await fixture.signedIn("/", PHONE);
-  const id = await fixture.ask(file("read", "/srv/phone"));
+  const id = await fixture.ask(file("read", "/srv/imports-of-the-department/monthly/on-the-phone.csv"));
+  await page.locator(`[data-request="${id}"]`).waitFor();
+  // Where a path ends says most: it is never what is cut off.
+  const isCut = await page.evaluate<boolean>(`(() => {
+    const line = document.querySelector('[data-request="${id}"] [data-target]').parentElement;
+    return line.scrollWidth > line.clientWidth;
+  })()`);
+  expect(isCut).toBe(false);
   await page.locator(`[data-request="${id}"] button`).click();
   await page.locator(`[data-card="${id}"]`).waitFor();
   expect(await page.getByRole("heading", { name: "Inbox" }).isVisible()).toBe(false);

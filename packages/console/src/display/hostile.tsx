@@ -5,11 +5,12 @@
 import { type ReactNode, useState } from "react";
 import { hostParts, isPunycode, networkParts } from "./network-parts.ts";
 import { type Quotes, quotedParts } from "./quoted-text.ts";
+import { useIsNarrow } from "./narrow.ts";
 import { useRegistrable } from "./registrable-domain.ts";
 import { type FoldSize, type TextPart, folded, isMixedAlphabet, visibleParts } from "./visible-text.ts";
 
 /** Whether a long text is folded in its middle: with a way to open it, in one line, or not at all. */
-type Fold = FoldSize | "off";
+type Fold = Exclude<FoldSize, "narrow"> | "off";
 
 /** Any text from outside. */
 export function Hostile({
@@ -141,7 +142,9 @@ function PathLike({ text, fold }: { readonly text: string; readonly fold: Fold }
 
 function Folding({ text, fold }: { readonly text: string; readonly fold: Fold }): ReactNode {
   const [open, setOpen] = useState(false);
-  const shown = fold === "off" || open ? null : folded(text, fold);
+  const isNarrow = useIsNarrow();
+  const size = fold === "line" && isNarrow ? "narrow" : fold;
+  const shown = size === "off" || open ? null : folded(text, size);
   if (shown === null) return <Parts text={text} />;
   return (
     <>

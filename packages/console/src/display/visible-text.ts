@@ -119,6 +119,8 @@ export const FOLDS = {
   card: { length: 140, head: 84, tail: 40 },
   /** In one line of a list. */
   line: { length: 40, head: 16, tail: 14 },
+  /** The same on a phone. */
+  narrow: { length: 22, head: 8, tail: 6 },
 } as const;
 export type FoldSize = keyof typeof FOLDS;
 
