@@ -11,15 +11,13 @@ type Content = Readonly<Record<string, { readonly schema?: object }>>;
 interface Operation {
   readonly summary?: string;
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content: Content }>>;
 }
 
-/** For monitors, for the browser of a person on its way, and the document itself. */
+/** For the browser of a person on its way, and the document itself. */
 const BESIDE = new Set([
-  "GET /healthz",
-  "GET /readyz",
-  "GET /metrics",
   "GET /v1/openapi.json",
   "GET /v1/sign-in/oidc/start",
   "GET /v1/sign-in/oidc/callback",
@@ -29,6 +27,7 @@ const ORIGIN = "http://127.0.0.1:4180";
 let fixture: ServerFixture;
 let app: App;
 let described: ReadonlyMap<string, Operation>;
+let schemes: readonly string[];
 
 beforeAll(async () => {
   fixture = await openServer();
@@ -62,9 +61,11 @@ beforeAll(async () => {
   );
   const document = (await response.json()) as {
     readonly openapi: string;
+    readonly components: { readonly securitySchemes: Readonly<Record<string, object>> };
     readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   };
   expect(document.openapi).toBe("3.1.0");
+  schemes = Object.keys(document.components.securitySchemes);
   described = new Map(
     Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]): [string, Operation] => [
@@ -102,9 +103,27 @@ describe("the OpenAPI document", () => {
         for (const [type, { schema }] of Object.entries(content))
           expect([call, type, typeof schema]).toEqual([call, type, "object"]);
       }
-      expect([call, Object.keys(responses)]).toEqual([call, ["200", "default"]]);
+      expect([call, Object.keys(responses)]).toEqual([
+        call,
+        call === "GET /readyz" ? ["200", "503", "default"] : ["200", "default"],
+      ]);
       expect(responses["default"]?.content).toHaveProperty("application/problem+json");
     }
+  });
+
+  it("says of every call by what a caller is known, in schemes that it describes", () => {
+    const open = [...described].filter(([, { security }]) => security?.length === 0).map(([call]) => call);
+    expect(open.toSorted()).toEqual([
+      "GET /healthz",
+      "GET /readyz",
+      "GET /v1/session",
+      "POST /v1/sign-in/link",
+      "POST /v1/sign-in/password",
+    ]);
+    const named = [...described.values()].flatMap(({ security = [{ unnamed: [] }] }) =>
+      security.flatMap((one) => Object.keys(one)),
+    );
+    expect([...new Set(named)].toSorted()).toEqual(schemes.toSorted());
   });
 
   it("holds what passes by the framework too", () => {

@@ -99,14 +99,85 @@ function decisionRoute(kind: string): Described {
   };
 }
 
+type Security = readonly { readonly [scheme: string]: string[] }[];
+
+/** A person who is signed in: the cookie alone is worth nothing. */
+const PERSON: Security = [{ cookie: [], csrf: [] }];
+const SCHEMES = {
+  cookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Host-sallyport",
+    description: "set at sign-in; `sallyport_` and the port where the server is reached without TLS",
+  },
+  csrf: { type: "apiKey", in: "header", name: "X-CSRF-Token", description: "told once, at sign-in" },
+  person_token: {
+    type: "http",
+    scheme: "bearer",
+    description: "a token of a person: it reads, and decides nothing",
+  },
+  runtime_credential: {
+    type: "http",
+    scheme: "DPoP",
+    description: "a credential of guarded code, with a proof in `DPoP`",
+  },
+  metrics_token: { type: "http", scheme: "bearer", description: "of a monitor, where the server has one" },
+} as const;
+
+/** For monitors. */
+const HEALTH: readonly {
+  readonly path: string;
+  readonly summary: string;
+  readonly not?: string;
+  readonly security: Security;
+}[] = [
+  { path: "/healthz", summary: "Whether the process lives", security: [] },
+  { path: "/readyz", summary: "Whether approvals can be vouched for", not: "not ready", security: [] },
+  {
+    path: "/metrics",
+    summary: "Figures for Prometheus; they name nobody",
+    security: [{}, { metrics_token: [] }],
+  },
+];
+
+const plain = (description: string) => ({
+  description,
+  content: { "text/plain": { schema: { type: "string" as const } } },
+});
+
+function describeHealth({ openAPIRegistry }: OpenAPIHono): void {
+  for (const { path, summary, not, security } of HEALTH)
+    openAPIRegistry.registerPath({
+      method: "get",
+      path,
+      summary,
+      security: [...security],
+      responses: {
+        200: plain("the answer"),
+        ...(not === undefined ? {} : { 503: plain(not) }),
+        default: FAILED,
+      },
+    });
+}
+
+const FAILED = {
+  description: "a failed call",
+  content: { "application/problem+json": { schema: errorBodyWire.schema } },
+};
+
 export function openApiDocument(origin: string, routes: AdminRoutes = []): object {
   const app = new OpenAPIHono();
+  const schemes = routes.length === 0 ? { runtime_credential: SCHEMES.runtime_credential } : SCHEMES;
+  for (const [name, scheme] of Object.entries(schemes))
+    app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
+  if (routes.length > 0) describeHealth(app);
   const known = routes.length === 0 ? ROUTES : [...ROUTES, decisionRoute("block")];
   for (const { path, summary, body, answer, streams } of known) {
     app.openAPIRegistry.registerPath({
       method: "post",
       path,
       summary,
+      security: path.startsWith("/v1/runtime/") ? [{ runtime_credential: [] }] : [...PERSON],
       ...(body === undefined
         ? {}
         : {
@@ -120,10 +191,7 @@ export function openApiDocument(origin: string, routes: AdminRoutes = []): objec
             ...(streams === true ? { "text/event-stream": { schema: { type: "string" } } } : {}),
           },
         },
-        default: {
-          description: "a failed call",
-          content: { "application/problem+json": { schema: errorBodyWire.schema } },
-        },
+        default: FAILED,
       },
     });
   }
@@ -136,7 +204,7 @@ export function openApiDocument(origin: string, routes: AdminRoutes = []): objec
 }
 
 /** A route of the administration API, from the same row that answers it. */
-function describedRoute({ method, path, summary, query, body, answer, stream, open }: AdminRoute) {
+function describedRoute({ method, path, summary, query, body, answer, stream, open, scope }: AdminRoute) {
   const type = { events: "text/event-stream", lines: "application/jsonl" } as const;
   const names = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => name ?? "");
   const inPath = names.map((name) => ({
@@ -160,7 +228,7 @@ function describedRoute({ method, path, summary, query, body, answer, stream, op
     path: `/v1${path.replace(/:([a-z]+)/g, "{$1}")}`,
     summary,
     parameters: [...inPath, ...inQuery],
-    security: open === true ? [] : [{ cookie: [], csrf: [] }],
+    security: open === true ? [] : [...PERSON, ...(scope === undefined ? [] : [{ person_token: [] }])],
     ...(body === undefined
       ? {}
       : {
@@ -170,10 +238,7 @@ function describedRoute({ method, path, summary, query, body, answer, stream, op
         }),
     responses: {
       200: { description: "the answer", content },
-      default: {
-        description: "a failed call",
-        content: { "application/problem+json": { schema: errorBodyWire.schema } },
-      },
+      default: FAILED,
     },
   };
 }
