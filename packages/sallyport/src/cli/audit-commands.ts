@@ -132,10 +132,11 @@ export function eventLine({ terminal }: Pick<CommandLine, "terminal">, event: Ev
   const { subjectType, subjectName, resourceType, operation, target, code, decision } = event;
   const who = subjectType === null ? "" : ` ${subjectType} ${subjectName ?? ""}`;
   const what = operation === null ? "" : ` ${resourceType ?? ""} ${operation} ${target ?? ""}`;
+  const by = event.type.startsWith("policy.") ? ` by ${event.userId ?? "the host"}` : "";
   const style =
     decision === "denied" || decision === "unavailable" ? "red" : decision === "asked" ? "yellow" : "green";
   const word = code ?? decision ?? "";
-  return `${terminal.paint("dim", terminal.shown(event.time))} ${terminal.shown(event.type)} ${terminal.shown(word, decision === null ? undefined : style)}${terminal.shown(who)}${terminal.shown(what)}`;
+  return `${terminal.paint("dim", terminal.shown(event.time))} ${terminal.shown(event.type)} ${terminal.shown(word, decision === null ? undefined : style)}${terminal.shown(who)}${terminal.shown(what)}${terminal.shown(by)}`;
 }
 
 async function exportLog(cli: CommandLine, options: CommonOptions, file: string | undefined): Promise<void> {

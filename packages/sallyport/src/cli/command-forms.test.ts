@@ -296,7 +296,7 @@ describe("the audit log", () => {
     expect(tail.stdout).not.toMatch(/[\p{Cc}\p{Cf}](?<!\n)/u);
     await holds({
       args: ["audit", "search", "--code", "set_mode", "--limit", "1"],
-      shows: /^20\S+ policy\.changed set_mode\n[^]*there is more: `--after /,
+      shows: /^20\S+ policy\.changed set_mode by local:\d+\n[^]*there is more: `--after /,
       json: { rows: [{ type: "policy.changed", code: "set_mode" }], next: expect.any(String) },
     });
     await holds({ args: ["audit", "search", "--task", EVIL], shows: "no event matches", json: { rows: [] } });

@@ -168,6 +168,8 @@ describe("the command line", () => {
     ]);
     expect(stdout).toMatch(/^ {2}approve \[ids…\] +approve requests/m);
     expect(stdout).toMatch(/^ {2}check +say what would happen/m);
+    const headings = (await run(["admin", "--help"])).stdout.match(/^[A-Z].*:$/gm);
+    expect(headings).toEqual(["Options:", "Commands:"]);
     expect((await run(["run", "--help"])).stdout).not.toMatch(/default:|600000|\[object/);
   });
 

@@ -33,6 +33,8 @@ const GROUPS: readonly (readonly [title: string, ...adding: AddCommands[]])[] = 
   ["This machine:", addAdminCommands, addDoctorCommand, addCompletionCommands],
 ];
 
+const HELP = ["help [command]", "say how a command is used"] as const;
+
 export function buildProgram(cli: CommandLine): Command {
   const { terminal } = cli;
   const program = new Command("sallyport")
@@ -53,7 +55,7 @@ export function buildProgram(cli: CommandLine): Command {
     program.commandsGroup(title);
     for (const add of adding) add(program, cli);
   }
-  program.helpCommand("help [command]", "say how a command is used");
+  program.helpCommand(...HELP);
   inherit(program);
   return program;
 }
@@ -62,6 +64,8 @@ export function buildProgram(cli: CommandLine): Command {
 function inherit(parent: Command): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent);
+    // WHY its own: that of the parent stands under a heading of the parent.
+    if (command.commands.length > 0) command.helpCommand(...HELP);
     inherit(command);
   }
 }
