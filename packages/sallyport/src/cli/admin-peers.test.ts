@@ -25,10 +25,9 @@ beforeAll(async () => {
   data = join(folder, "data");
   owner = await openServingOwner({
     folder: data,
-    host: "127.0.0.1",
     port: 0,
-    origin: undefined,
-    consoleFolder: undefined,
+    listen: { host: "127.0.0.1" },
+    told: {},
     runsResumes: false,
     onFault: (fault) => faults.push(fault),
   });

@@ -104,7 +104,7 @@ async function fetched<T extends unknown[]>(...paths: string[]): Promise<T> {
     const answer = await fetch(owner.origin + path, {
       headers: { ...headers, cookie, "x-csrf-token": csrf },
     });
-    return (await answer.json()) as unknown;
+    return answer.json();
   });
   return (await Promise.all(answers)) as T;
 }
