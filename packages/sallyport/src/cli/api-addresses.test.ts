@@ -26,10 +26,9 @@ const ORIGIN = "https://sallyport.example.com";
 async function serve(host: string, port: number): Promise<ServingOwner> {
   owner = await openServingOwner({
     folder: join(folder, "data"),
-    host,
     port,
-    origin: ORIGIN,
-    consoleFolder: undefined,
+    listen: { host, origin: ORIGIN },
+    told: {},
     runsResumes: false,
     onFault: () => undefined,
   });
