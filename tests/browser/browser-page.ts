@@ -54,6 +54,7 @@ export interface Page {
 
 export interface Route {
   abort(): Promise<void>;
+  continue(): Promise<void>;
 }
 
 export interface BrowserContext {
