@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { VERSION } from "./cli/version.ts";
 import { type Sallyport, createSallyport } from "./create-sallyport.ts";
 import { ADMIN, MEMBER, adminCaller } from "./testing/sallyport-fixture.ts";
 
@@ -82,9 +83,12 @@ describe("createSallyport", () => {
     expect((await second.service.trail.verify(adminCaller())).ok).toBe(true);
   });
 
-  it("refuses a second owner of the same folder", async () => {
+  it("refuses a second owner of the same folder, and says who and what has it", async () => {
     await open();
-    await expect(createSallyport({ dataFolder })).rejects.toMatchObject({ code: "store_owned" });
+    await expect(createSallyport({ dataFolder })).rejects.toMatchObject({
+      code: "store_owned",
+      message: expect.stringMatching(new RegExp(`${process.pid}[^]*${VERSION}`)) as unknown,
+    });
   });
 
   it.each(["masking.key", "checkpoint.pem", "runtime-credentials.pem", "key-ring.json"])(

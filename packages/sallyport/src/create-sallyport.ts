@@ -16,6 +16,7 @@ import {
 import { AccessService, type AccessServiceOptions, ActionRegistry, checkpointFile } from "@sallyport/service";
 import type { AccessStore } from "@sallyport/store";
 import { openSqliteStore } from "@sallyport/store/sqlite";
+import { VERSION } from "./cli/version.ts";
 import { type DataFolder, adminSocketOf, openDataFolder, runSocketOf } from "./data-folder.ts";
 import { type ServerParts, serverParts } from "./server-parts.ts";
 
@@ -142,7 +143,7 @@ export async function createSallyport(options: SallyportOptions): Promise<Sallyp
 const SEED_END = 2 ** 32;
 
 async function openStore({ shared }: SallyportOptions, { storeFile }: DataFolder): Promise<AccessStore> {
-  if (shared === undefined) return openSqliteStore({ path: storeFile });
+  if (shared === undefined) return openSqliteStore({ path: storeFile, version: VERSION });
   // WHY: a host on SQLite does not load the driver of PostgreSQL.
   const { openPostgresStore } = await import("@sallyport/store/postgres");
   return openPostgresStore({ url: shared.postgresUrl });

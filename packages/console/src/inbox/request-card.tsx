@@ -55,7 +55,11 @@ function Decided({ request }: { readonly request: RequestView }): ReactNode {
     <Panel icon={<Info size={16} aria-hidden />} tone="bg-sunken" title={STATUS_WORDS[request.status].label}>
       <p data-already-decided>
         {request.decidedBy === null ? (
-          "Nobody decided it in time."
+          request.status === "cancelled" ? (
+            "It was taken back before anybody decided."
+          ) : (
+            "Nobody decided it in time."
+          )
         ) : (
           <>
             Already decided by <Id value={request.decidedBy} />
