@@ -21,7 +21,8 @@ const PROBE = "path/posix";
 
 /** By what Node writes. */
 const awaited = bare<Record<string, readonly Guard[]>>({});
-let isHeard = false;
+/** Node's own list; none where what is written there cannot be heard. */
+let heard: readonly string[] | undefined;
 
 /** To be called once, before the program runs. What cannot be heard is loaded, and guarded, at once. */
 export function hearLoads(): void {
@@ -32,7 +33,7 @@ export function hearLoads(): void {
   setPrototypeOf(list, new Proxy(Array.prototype, bare({ set: written })));
   let probed: unknown;
   put(awaited, WRITTEN + PROBE, [(exports: object) => void (probed = exports)]);
-  isHeard = getBuiltinModule(PROBE) === probed;
+  if (getBuiltinModule(PROBE) === probed) heard = list;
   const { enumerable = true } = property;
   defineProperty(
     process,
@@ -42,12 +43,13 @@ export function hearLoads(): void {
 }
 
 /**
- * Calls `guard` once with what the module exports. Before the program runs.
+ * Calls `guard` once with what the module exports: now where it is loaded already. Before the program runs.
  * @param name the module that everybody uses
  * @param inner a part of it that is a module too, and exports the same; it may be loaded first, or alone
  */
-export function whenLoaded(name: string, guard: Guard, inner?: string): void {
-  if (!isHeard) {
+export function whenLoaded(name: string, guard: Guard, inner: string = name): void {
+  const isLoaded = heard === undefined || heard.includes(WRITTEN + name) || heard.includes(WRITTEN + inner);
+  if (isLoaded) {
     guard(getBuiltinModule(name) as unknown as object);
     return;
   }
@@ -57,7 +59,7 @@ export function whenLoaded(name: string, guard: Guard, inner?: string): void {
     isGuarded = true;
   };
   awaits(name, once);
-  if (inner !== undefined) awaits(inner, once);
+  if (inner !== name) awaits(inner, once);
 }
 
 function awaits(name: string, guard: Guard): void {
