@@ -90,6 +90,22 @@ export const { ANSWER_WIRES } = new vm.Script(text, { filename: "sallyport:answe
 };
 
 /**
+ * WHY: for `import fs from "node:fs"` the bundler copies the module, name by name, at every start, so that it has a `default`. What
+ * stands for that is the module itself. @type {import("rolldown").Plugin}
+ */
+const modulesAsTheyAre = {
+  name: "modules-as-they-are",
+  renderChunk: (code) => {
+    const copies = [...code.matchAll(/^(\w+) = __toESM\(\1, 1\);$/gm)];
+    return copies.reduce(
+      (text, [line, name]) =>
+        text.replace(line, "").replaceAll(new RegExp(`\\b${name}\\.default\\b`, "g"), `${name}`),
+      code,
+    );
+  },
+};
+
+/**
  * The parts as they are, and what the V8 of this Node makes of the first two, every function of it. Other Nodes compile them at
  * every start. The mark is of these parts, and of what was made of them on this Node.
  * @param {readonly string[]} parts @param {Buffer} bytes all of them
@@ -163,7 +179,7 @@ async function bundleFile(entry, { define = {}, plugins = [], removeWhitespace =
     resolve: { conditionNames: ["source", "import", "node", "default"] },
     transform: { target: "es2023", define },
     tsconfig: false,
-    plugins,
+    plugins: [modulesAsTheyAre, ...plugins],
   });
   try {
     const { output } = await build.generate({

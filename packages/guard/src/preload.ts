@@ -36,9 +36,13 @@ declare const GUARD_SCRIPT: string;
 
 /** What Node loads when it is first used, and should be loaded while nothing is replaced. */
 function warm(): void {
+  const { stackTraceLimit } = Error;
+  // WHY: some of it ends in an error that nobody reads, and Node makes the text of its stack.
+  Error.stackTraceLimit = 0;
   warmLoader();
   warmFs();
   warmRegExps();
+  Error.stackTraceLimit = stackTraceLimit;
 }
 
 /**

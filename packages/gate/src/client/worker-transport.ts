@@ -68,8 +68,9 @@ export class WorkerTransport implements GateTransport {
   #greetedEndMs = -1;
 
   constructor(options: SyncGateOptions) {
-    const { gate, worker = new URL("./gate-worker.js", import.meta.url) } = options;
-    const started = typeof gate === "number" ? startGateWorker({ gate, worker }) : gate;
+    const { gate, worker, openMs = OPEN_MS } = options;
+    const ownWorker = (): URL => worker ?? new URL("./gate-worker.js", import.meta.url);
+    const started = typeof gate === "number" ? startGateWorker({ gate, worker: ownWorker() }) : gate;
     this.#worker = started.worker;
     this.#shared = new SharedState(started.memory);
     this.#port = started.port;
@@ -78,7 +79,6 @@ export class WorkerTransport implements GateTransport {
     this.#worker.on("exit", () => this.#died());
     this.#wake.on("message", () => this.#woken());
     this.#wake.unref();
-    const { openMs = OPEN_MS } = options;
     const { greetedFd } = started;
     const greeting = greetedFd === undefined ? undefined : new GateGreeting(greetedFd, openMs);
     greeting?.listen();

@@ -6,7 +6,7 @@
  */
 import { constants } from "node:fs";
 import type { Ground } from "../ground.ts";
-import { descriptorPath, isHeldAt, statsAt } from "./held-places.ts";
+import { descriptorPath, isHeldAt, isRealAt, statsAt } from "./held-places.ts";
 import { nativeFs, requireCleanText } from "./native-fs.ts";
 import { plainPath } from "./plain-path.ts";
 
@@ -55,6 +55,14 @@ export function declaredPlace(ground: Ground, input: unknown): string | undefine
   if (path === undefined || !(ground.isConfined || isHeldAt(path))) return undefined;
   ground.decider.noteDeclared("read", path, input as string);
   return path;
+}
+
+/** Whether something is there that may be looked at, without an OS sandbox; false where the long way is needed. */
+export function isDeclaredThere(ground: Ground, input: unknown): boolean {
+  const path = declaredPath(ground, input);
+  if (path === undefined || !isRealAt(path)) return false;
+  ground.decider.noteDeclared("read", path, input as string);
+  return true;
 }
 
 /**

@@ -2,7 +2,7 @@ import fs, { type Stats } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { statsAt } from "./held-places.ts";
+import { isRealAt, statsAt } from "./held-places.ts";
 
 const folder = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "sallyport-held-")));
 afterAll(() => fs.rmSync(folder, { recursive: true }));
@@ -24,6 +24,32 @@ it("says of a file what the kernel says, also of one that took its place", () =>
   fs.writeFileSync(`${file}.new`, "longer");
   fs.renameSync(`${file}.new`, file);
   expect(statsAt(file, look)?.size).toBe(6);
+});
+
+it("tells that a file is there, that another one took its place, and that there is none", () => {
+  expect(isRealAt(file)).toBe(true);
+  fs.writeFileSync(`${file}.new`, "longer");
+  fs.renameSync(`${file}.new`, file);
+  expect(isRealAt(file)).toBe(true);
+  fs.rmSync(file);
+  expect(isRealAt(file)).toBe(false);
+  expect(isRealAt(join(folder, "open"))).toBe(true);
+});
+
+describe("attack: the place is swapped within the moment that a look counts", () => {
+  it("a link in place of the file does not tell that something is where it leads", () => {
+    expect(isRealAt(file)).toBe(true);
+    fs.rmSync(file);
+    fs.symlinkSync(join(closed, "a.txt"), file);
+    expect(isRealAt(file)).toBe(false);
+  });
+
+  it("a link in place of a folder above it does not tell what is behind it", () => {
+    expect(isRealAt(file)).toBe(true);
+    fs.rmSync(join(folder, "open"), { recursive: true, force: true });
+    fs.symlinkSync(closed, join(folder, "open"));
+    expect(isRealAt(file)).toBe(false);
+  });
 });
 
 describe("attack: the place is swapped in the moment of the look", () => {

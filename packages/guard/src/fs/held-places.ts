@@ -11,10 +11,12 @@ import fs, { constants } from "node:fs";
 import process from "node:process";
 import { monotonicMs } from "@sallyport/gate";
 import { SafeMap } from "@sallyport/gate/captured";
-import { apply, bare, getPrototypeOf } from "../captured.ts";
+import { apply, bare, freeze, getPrototypeOf } from "../captured.ts";
+import { canTellFiles, isFileAt } from "./file-at.ts";
 import { nativeFs } from "./native-fs.ts";
 
-const { closeSync, fstatSync, openSync, readlinkSync } = nativeFs;
+const { closeSync, fstatSync, openSync, readlinkSync, statSync } = nativeFs;
+const QUIET = freeze(bare({ throwIfNoEntry: false }));
 const { O_NOFOLLOW, S_IFLNK, S_IFMT } = constants;
 const O_PATH = 0o10000000;
 /** WHY so few: what is held keeps its file on the disk when somebody else removes it. */
@@ -70,6 +72,26 @@ export function statsAt<T extends object>(
     letGo(path);
   }
   return undefined;
+}
+
+/**
+ * Whether something is at this plain path, which is real; false also where nobody can tell. The same question as that of
+ * {@link statsAt}, and the same answer, without the object.
+ */
+export function isRealAt(path: string): boolean {
+  if (!canTellFiles) return statsAt(path, lookAt) !== undefined;
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const held = recentlyHeldAt(path);
+    if (held === undefined) return false;
+    if (isFileAt(path, held.dev, held.ino)) return true;
+    letGo(path);
+  }
+  return false;
+}
+
+/** WHY `stat`: it says which file is there, and so that it is the one that was looked at. */
+function lookAt(path: string): object | undefined {
+  return statSync(path, QUIET);
 }
 
 function recentlyHeldAt(path: string): Held | undefined {

@@ -9,18 +9,11 @@ import { apply, bare, freeze, inNextTick, newPromise, put, withArgument } from "
 import type { Ground } from "../ground.ts";
 import { type AnyFunction, syncCall } from "./call-drivers.ts";
 import { oneLook, optionsOf } from "./call-plan.ts";
-import { declaredPath, declaredPlace, declaredStats } from "./declared-place.ts";
-import { nativeFs } from "./native-fs.ts";
+import { declaredPath, declaredPlace, declaredStats, isDeclaredThere } from "./declared-place.ts";
 import { watchPlan } from "./path-plans.ts";
 import { isPlace, placeOf } from "./place-of.ts";
 
-const { statSync } = nativeFs;
 const QUIET = freeze(bare({ throwIfNoEntry: false }));
-
-/** WHY `stat`: it says which file is there, and so that it is the one that was looked at. */
-function lookAt(path: string): object | undefined {
-  return statSync(path, QUIET);
-}
 
 /** A blocked one is an error like any other: "not there" would be an answer. */
 export function existsSyncCall(ground: Ground, original: AnyFunction): AnyFunction {
@@ -31,7 +24,7 @@ export function existsSyncCall(ground: Ground, original: AnyFunction): AnyFuncti
       decider.noteDeclared("read", path, input as string);
       return original(path);
     }
-    if (!isConfined && declaredStats(ground, input, lookAt) !== undefined) return true;
+    if (!isConfined && isDeclaredThere(ground, input)) return true;
     const place = placeOf(input, "follow", "access");
     if (!isPlace(place)) return original(place.argument);
     decider.now([filePart("read", place)], bare({ syscall: "access", path: place.requested }));
@@ -45,7 +38,7 @@ export function accessSyncCall(ground: Ground, original: AnyFunction, longWay: A
   return (input, mode) => {
     if (mode !== undefined && typeof mode !== "number") return longWay(input, mode);
     if (!isConfined && (mode === undefined || mode === 0))
-      return declaredStats(ground, input, lookAt) === undefined ? longWay(input, mode) : undefined;
+      return isDeclaredThere(ground, input) ? undefined : longWay(input, mode);
     const path = declaredPlace(ground, input);
     return path === undefined ? longWay(input, mode) : original(path, mode);
   };

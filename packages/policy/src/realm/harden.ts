@@ -64,11 +64,23 @@ function hiddenIntrinsics(): unknown[] {
     new Map().entries(),
     new Set().values(),
     "".matchAll(/x/g),
-    // WHY: V8 gives every error its own `stack` property, whose accessors no prototype leads to.
-    new Error("none"),
+    errorWithoutFrames(),
     throwTypeError(),
     ...iteratorHelpers(),
   ];
+}
+
+/**
+ * WHY: V8 gives every error its own `stack` property, whose accessors no prototype leads to. Without frames, because looking at
+ * it makes the text, for which V8 looks for the lines of every script on the stack.
+ */
+function errorWithoutFrames(): Error {
+  const limits = Error as { stackTraceLimit?: unknown };
+  const { stackTraceLimit } = limits;
+  limits.stackTraceLimit = 0;
+  const error = new Error("none");
+  limits.stackTraceLimit = stackTraceLimit;
+  return error;
 }
 
 /** The one function behind `arguments.callee` of strict code. */
