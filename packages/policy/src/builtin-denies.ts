@@ -1,5 +1,5 @@
 /**
- * The denies that nothing lifts: Sallyport's own data folder, key ring, admin socket and API port.
+ * The denies that nothing lifts: Sallyport's own data folder, key ring, admin socket, API port and public origin.
  */
 import { OPERATIONS } from "@sallyport/contract";
 import type { BuiltinDeny } from "./question.ts";
@@ -12,6 +12,8 @@ export interface OwnPlaces {
   readonly apiPorts: readonly number[];
   /** Addresses the API listens on beside the local host. */
   readonly apiHosts: readonly string[];
+  /** `host:port` of every origin by which people reach the API, such as that of a proxy in front of it. */
+  readonly apiOrigins: readonly string[];
 }
 
 /** WHY: connecting to an unspecified address reaches the local host on Linux. */
@@ -35,12 +37,10 @@ export function builtinDenies(places: OwnPlaces): readonly BuiltinDeny[] {
     for (const above of foldersAbove(socket))
       add({ resourceType: "filesystem", operation: "delete", target: above });
   }
-  for (const host of [...LOCAL_HOSTS, ...places.apiHosts]) {
-    for (const port of places.apiPorts) {
-      for (const operation of OPERATIONS.network)
-        add({ resourceType: "network", operation, target: `${host}:${port}` });
-    }
-  }
+  const hosts = [...LOCAL_HOSTS, ...places.apiHosts];
+  const served = hosts.flatMap((host) => places.apiPorts.map((port) => `${host}:${port}`));
+  for (const target of [...served, ...places.apiOrigins])
+    for (const operation of OPERATIONS.network) add({ resourceType: "network", operation, target });
   return denies;
 }
 

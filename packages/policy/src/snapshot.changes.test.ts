@@ -196,7 +196,13 @@ describe("rebound name of an endpoint", () => {
 
 describe("built-in denies", () => {
   it("have ids of their own and name every folder above down to the root's children", () => {
-    const denies = builtinDenies({ folders: ["/var/lib/ours"], sockets: [], apiPorts: [], apiHosts: [] });
+    const denies = builtinDenies({
+      folders: ["/var/lib/ours"],
+      sockets: [],
+      apiPorts: [],
+      apiHosts: [],
+      apiOrigins: [],
+    });
     expect(new Set(denies.map(({ id }) => id)).size).toBe(denies.length);
     const above = denies.filter(({ operation, target }) => operation === "delete" && !target.endsWith("/"));
     expect(above.map(({ target }) => target)).toEqual(["/var/lib", "/var"]);

@@ -153,6 +153,7 @@ describe("built-in denies", () => {
       sockets: ["/run/sallyport/admin.sock"],
       apiPorts: [7777],
       apiHosts: ["10.0.0.5"],
+      apiOrigins: ["sallyport.example.com:443"],
     });
     const made = new Snapshot({ seed: [1, 2], parseUrl: whatwgUrl });
     for (const builtin of own) expect(made.apply({ kind: "builtin_set", builtin }).ok).toBe(true);
@@ -163,7 +164,7 @@ describe("built-in denies", () => {
       });
     }
     for (const operation of ["connect", "receive", "send"] as const) {
-      for (const host of ["localhost", "0.0.0.0", "[::]", "10.0.0.5"]) {
+      for (const host of ["localhost", "0.0.0.0", "[::]", "10.0.0.5", "sallyport.example.com"]) {
         made.apply({
           kind: "rule_set",
           rule: rule("allow", { resourceType: "network", operation, target: host }, { id: operation + host }),
@@ -217,6 +218,20 @@ describe("built-in denies", () => {
     const beyond = { address: "10.0.0.5" };
     expect(ask("network", "send", "http://evil.example:7777/approve", beyond)).toBe("denied_rule");
   });
+
+  it.each([
+    "https://sallyport.example.com/v1/decisions",
+    "https://SALLYPORT.example.com:443/",
+    "https://sallyport.example.com./",
+    "wss://sallyport.example.com/",
+    "sallyport.example.com:443",
+  ])("keep the public origin of the API in every mode, however it is written: %s", (target) => {
+    for (const operation of ["connect", "receive", "send"])
+      expect(ask("network", operation, target)).toBe("denied_rule");
+  });
+
+  it("leave another port of that host alone", () =>
+    expect(ask("network", "send", "https://sallyport.example.com:8443/")).toBe("allowed_rule"));
 
   it("keep the admin socket", () => {
     expect(ask("network", "connect", "unix:/run/sallyport/admin.sock")).toBe("denied_rule");

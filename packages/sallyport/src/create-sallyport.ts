@@ -50,6 +50,8 @@ export interface SallyportOptions extends ServiceChoices {
   readonly apiPorts?: readonly number[] | undefined;
   /** Addresses on which it is served beside the local host, IPv6 in brackets; closed on those ports. */
   readonly apiHosts?: readonly string[] | undefined;
+  /** Origins by which people reach it, such as that of a proxy in front; closed to every subject. */
+  readonly apiOrigins?: readonly string[] | undefined;
   /** Unix sockets on which the host is administered, by real path; closed to every subject. */
   readonly adminSockets?: readonly string[] | undefined;
   readonly installerHosts?: readonly string[] | undefined;
@@ -152,7 +154,14 @@ async function openStore({ shared }: SallyportOptions, { storeFile }: DataFolder
 function serviceOptions(options: SallyportOptions, data: DataFolder) {
   const { dataFolder: _folder, variables: _variables, ...choices } = options;
   const { installerHosts: _hosts, onRegistryEvent: _event, ports: _ports, ...rest } = choices;
-  const { apiPorts = [], apiHosts = [], adminSockets: sockets = [], shared, ...service } = rest;
+  const {
+    apiPorts = [],
+    apiHosts = [],
+    apiOrigins = [],
+    adminSockets: sockets = [],
+    shared,
+    ...service
+  } = rest;
   return {
     ...service,
     nodeId: shared === undefined ? "embedded" : (shared.nodeId ?? `node-${randomUUID()}`),
@@ -165,12 +174,21 @@ function serviceOptions(options: SallyportOptions, data: DataFolder) {
       sockets: [adminSocketOf(data.folder), runSocketOf(data.folder), ...sockets],
       apiPorts,
       apiHosts,
+      apiOrigins: apiOrigins.map(endpointOf),
     },
     checkpoints: {
       signer: data.signer,
       exportTo: checkpointFile(options.checkpointFile ?? data.checkpointFile),
     },
   };
+}
+
+/** `host:port`. Throws where it is no origin: a place that cannot be named cannot be closed. */
+function endpointOf(origin: string): string {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.origin !== origin)
+    throw new TypeError(`\`${origin}\` is not an origin such as \`https://sallyport.example.com\``);
+  return `${url.hostname}:${url.port || (url.protocol === "https:" ? "443" : "80")}`;
 }
 
 function moduleNameOf(registry: SubjectRegistry, subject: Subject): string | undefined {

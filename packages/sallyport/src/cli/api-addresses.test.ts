@@ -5,6 +5,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ADMIN, DEMO, MEMBER } from "../testing/sallyport-fixture.ts";
+import { createSallyport } from "../create-sallyport.ts";
 import { apiAddresses, apiHosts, plainAddress } from "./api-addresses.ts";
 import { type ServingOwner, openServingOwner } from "./owner.ts";
 
@@ -77,6 +78,26 @@ it("attack: the address it listens on is closed like the local host, whatever a 
       "denied_rule",
     ]);
   expect(await codeOf(served, `http://127.0.0.2:${port + 1}/`)).toBe("allowed_permanent");
+});
+
+it("attack: the origin of a proxy in front of it is closed, however it is spelled and whatever a person approved", async () => {
+  const served = await serve("127.0.0.1", await freePort());
+  for (const target of [
+    `${ORIGIN}/v1/decisions`,
+    "https://SALLYPORT.example.com:443/",
+    "https://sallyport.example.com./v1/decisions",
+    "wss://sallyport.example.com/",
+    "http://sallyport.example.com:443/",
+  ])
+    expect([target, await codeOf(served, target)]).toEqual([target, "denied_rule"]);
+  for (const target of ["https://example.com/", "https://sallyport.example.com:8443/"])
+    expect([target, await codeOf(served, target)]).toEqual([target, "allowed_permanent"]);
+});
+
+it("an origin that is none starts nothing: what cannot be named cannot be closed", async () => {
+  const dataFolder = join(folder, "data");
+  for (const origin of ["sallyport.example.com", "https://sallyport.example.com/console", "unix:/run/x"])
+    await expect(createSallyport({ dataFolder, apiOrigins: [origin] })).rejects.toThrow("is not an origin");
 });
 
 it("attack: on all addresses each of them is closed, and one that nobody could name leads nowhere", async () => {

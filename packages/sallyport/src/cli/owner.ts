@@ -75,7 +75,8 @@ export async function openServingOwner(options: ServingOptions): Promise<Serving
   const { folder, listen, told, runsResumes, onFault } = options;
   const port = options.port === 0 ? await freePort(listen.host) : options.port;
   const addresses = await apiAddresses(listen.host);
-  const places = { apiPorts: [port], apiHosts: apiHosts(addresses) };
+  const apiOrigins = listen.origin === undefined ? [] : [listen.origin];
+  const places = { apiPorts: [port], apiHosts: apiHosts(addresses), apiOrigins };
   const sallyport = await createSallyport({ dataFolder: folder, ...places, runsResumes, onFault });
   const closing: (() => Promise<void>)[] = [() => sallyport.close()];
   const close = async (): Promise<void> => {

@@ -198,7 +198,7 @@ function serviceOn(store: AccessStore, folder: string, port: number): AccessServ
     keyRing: () => ring,
     maskingKey: new Uint8Array(32).fill(7),
     actions,
-    ownPlaces: { folders: [folder], sockets: [], apiPorts: [port], apiHosts: [] },
+    ownPlaces: { folders: [folder], sockets: [], apiPorts: [port], apiHosts: [], apiOrigins: [] },
     runsResumes: false,
     rate: { burst: 100_000, perSecond: 100_000 },
   });
