@@ -38,7 +38,7 @@ export async function startServer() {
   const store = await openSqliteStore({ path: join(folder, "store.db") });
   const port = await freePort();
   const service = await startNode(store, {
-    ownPlaces: { folders: [], sockets: [], apiPorts: [port], apiHosts: [] },
+    ownPlaces: { folders: [], sockets: [], apiPorts: [port], apiHosts: [], apiOrigins: [] },
   });
   const frame = guarded().frames[0];
   if (frame === undefined) throw new Error("the caller of the bench has no frame");

@@ -97,7 +97,7 @@ export async function startNode(store, changes = {}) {
     keyRing: () => ring,
     maskingKey: new Uint8Array(32).fill(7),
     actions: new ActionRegistry(() => undefined),
-    ownPlaces: { folders: [], sockets: [], apiPorts: [4180], apiHosts: [] },
+    ownPlaces: { folders: [], sockets: [], apiPorts: [4180], apiHosts: [], apiOrigins: [] },
     runsResumes: false,
     // WHY: a subject under measurement asks more than any real one may.
     limits: { pendingMax: PENDING_MAX },

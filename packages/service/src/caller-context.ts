@@ -40,7 +40,12 @@ export function sessionOf(caller: CallerContext): SessionIdentity {
 }
 
 export function originOf(caller: CallerContext): OriginColumns {
-  return { ...sessionOf(caller), taskId: caller.taskId };
+  return {
+    organizationId: caller.organizationId,
+    userId: caller.user?.id ?? null,
+    sessionKey: caller.sessionKey === "" ? null : caller.sessionKey,
+    taskId: caller.taskId,
+  };
 }
 
 /** What a node knows beside the caller. */
@@ -57,9 +62,12 @@ export interface NodeState {
  */
 export function policyContext(caller: CallerContext, state: NodeState): Context {
   const isOwnMode = caller.mode !== null && caller.mode !== "bypass";
+  const { organizationId, userId, sessionKey } = sessionOf(caller);
   return {
     frames: caller.frames,
-    ...sessionOf(caller),
+    organizationId,
+    userId,
+    sessionKey,
     mode: isOwnMode ? (caller.mode ?? state.mode) : state.mode,
     modeExpiresAtMs: isOwnMode ? caller.modeExpiresAtMs : state.modeExpiresAtMs,
     setup: state.setup,

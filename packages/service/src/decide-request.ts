@@ -24,7 +24,7 @@ import type { Decided, Decision, DecisionKind } from "./decision-request.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { nodeState } from "./node-state.ts";
 import { actorOf, personJson, policyEvent } from "./policy-event.ts";
-import { approvalJson, approvalRecord, denialJson, denialRecord, tupleOf } from "./policy-rows.ts";
+import { approvalJson, approvalRecord, asMade, denialJson, denialRecord, tupleOf } from "./policy-rows.ts";
 import { requireAuthority } from "./require-authority.ts";
 import { type Settling, settleRequest } from "./settle-requests.ts";
 import { ruleJson } from "./rule-row.ts";
@@ -93,9 +93,10 @@ export async function decideInside(
     createdMs: facts.nowMs,
   });
   const { approval, denial, rule } = facts;
-  const written = { approval: approval === null ? null : { ...approval, ...UNUSED }, denial, rule };
+  const written = { approval: approval === null ? null : asMade(approval), denial, rule };
   const requestId = aimed.request?.id ?? null;
-  return answer(kind, written, { ...settled, revision, repeated: false, requestId });
+  const { settled: ids, jobs } = settled;
+  return answer(kind, written, { settled: ids, jobs, revision, repeated: false, requestId });
 }
 
 /** After the commit: this node applies it, waiters wake, jobs start, and what takes away is confirmed by all. */
@@ -132,8 +133,6 @@ interface Written {
   /** What made room, in wire form. */
   readonly removed: ReturnType<typeof approvalJson>;
 }
-
-const UNUSED = { uses: 0, lastUsedMs: null };
 
 /** One live decision per tuple and scope. */
 async function writeDecision(tx: StoreTransaction, facts: DecidedFacts): Promise<Written> {
@@ -185,6 +184,7 @@ async function settleCovered(
     nowMs: facts.nowMs,
     facts: actionFacts(caller, policyContext(caller, nodeState(parts)), parts.live.facts),
     decision: facts.decision,
+    endsThere: aimed.endsThere ? aimed.request : null,
   };
   const others = (await candidates(tx, facts, aimed)).filter(
     (row) => row.id !== aimed.request?.id && aimed.covers(tupleOf(row), sessionOfRow(row)),
@@ -223,12 +223,16 @@ function answer(
     approval: approval === null ? null : approvalRecord(approval),
     denial: denial === null ? null : denialRecord(denial),
     ruleId: rule?.id ?? null,
-    ...rest,
+    requestId: rest.requestId,
+    settled: rest.settled,
+    jobs: rest.jobs,
+    revision: rest.revision,
+    repeated: rest.repeated,
   });
 }
 
 function recordOf({ approval, denial, rule }: DecidedFacts): ReturnType<typeof approvalJson> {
-  if (approval !== null) return approvalJson({ ...approval, ...UNUSED });
+  if (approval !== null) return approvalJson(asMade(approval));
   if (denial !== null) return denialJson(denial);
   return rule === null ? null : ruleJson(rule);
 }

@@ -30,6 +30,11 @@ export interface Aim {
 export interface Aimed {
   readonly ok: true;
   readonly request: RequestRow | null;
+  /**
+   * Nothing goes on after the request, as was seen under its lock.
+   * INVARIANT: it stays so until the transaction ends: whoever adds a continuation writes the request first.
+   */
+  readonly endsThere: boolean;
   /** With the target as far as it is widened. */
   readonly tuple: Tuple;
   readonly match: Match;
@@ -57,10 +62,15 @@ export async function aimOf(
   if (request === null && ("requestId" in by || kind === "approve_for_session"))
     return missed(refusal("not_found", NOT_FOUND));
   if (request !== null) {
-    const fault = await faultOfRequest(parts, tx, request, kind, by, words);
+    const fault = await faultOfRequest(parts, tx, request, kind, words);
     if (fault !== undefined) return fault;
   }
-  return widened(parts, kind, request ?? accessTuple(by as ByAccess), request, words);
+  const isShown = request !== null && "requestId" in by;
+  const continuations = isShown ? await tx.continuations.listOf(request.id) : null;
+  if (isShown && digestOfRequest(request, continuations ?? []) !== parseDigest(by.digest))
+    return missed(refusal("digest_mismatch", "the request changed after it was shown: look at it again"));
+  const endsThere = continuations?.length === 0;
+  return widened(parts, kind, request ?? accessTuple(by as ByAccess), { request, endsThere }, words);
 }
 
 const NOT_FOUND = "there is no such pending request: list the pending ones and decide one of those";
@@ -88,7 +98,6 @@ async function faultOfRequest(
   tx: StoreTransaction,
   request: RequestRow,
   kind: DecisionKind,
-  by: Aim["by"],
   words: Aim["words"],
 ): Promise<Missed | undefined> {
   if (request.status !== "pending" || request.expiresAtMs <= parts.clock.nowMs())
@@ -97,10 +106,7 @@ async function faultOfRequest(
     const fault = await faultOfSession(tx, request, words);
     if (fault !== undefined) return missed(fault);
   }
-  if (!("requestId" in by)) return undefined;
-  const shown = digestOfRequest(request, await tx.continuations.listOf(request.id));
-  if (shown === parseDigest(by.digest)) return undefined;
-  return missed(refusal("digest_mismatch", "the request changed after it was shown: look at it again"));
+  return undefined;
 }
 
 async function faultOfSession(
@@ -136,20 +142,21 @@ function widened(
   parts: NodeParts,
   kind: DecisionKind,
   asked: Tuple,
-  request: RequestRow | null,
+  { request, endsThere }: Pick<Aimed, "request" | "endsThere">,
   { widen }: Aim["words"],
 ): Aimed | Missed {
   const match = widen?.match ?? "exact";
   const parsed = parseTarget(asked.resourceType, widen?.target ?? asked.target, parts.parseUrl);
   if (!parsed.ok) return missed(refusal("invalid_target", parsed.message));
-  const tuple: Tuple = { ...tupleOf(asked), target: parsed.value.text };
+  const { subject, resourceType, operation } = asked;
+  const tuple: Tuple = { subject, resourceType, operation, target: parsed.value.text };
   const session = kind === "approve_for_session" && request !== null ? sessionOfRow(request) : null;
   const coverage = coverageOf(parts, scratchChange(kind, tuple, match, session));
   if (!coverage.ok) return missed(refusal("invalid_target", coverage.message));
   const asking = request === null ? { organizationId: null, userId: null, sessionKey: null } : request;
   if (!coverage.covers(tupleOf(asked), sessionOfRow(asking as RequestRow)))
     return missed(refusal("invalid_target", "the widening does not cover the request: choose a wider one"));
-  return { ok: true, request, tuple, match, session, covers: coverage.covers };
+  return { ok: true, request, endsThere, tuple, match, session, covers: coverage.covers };
 }
 
 function scratchChange(
@@ -158,14 +165,27 @@ function scratchChange(
   match: Match,
   session: SessionIdentity | null,
 ): Change {
-  const fact = { id: "scratch", ...tuple, match };
+  const { subject, resourceType, operation, target } = tuple;
+  const fact = { id: "scratch", subject, resourceType, operation, target, match };
   if (kind === "block") return { kind: "rule_set", rule: { ...fact, effect: "deny", source: "host" } };
   if (kind === "deny") return { kind: "denial_set", denial: fact };
-  const whose = session ?? { organizationId: null, userId: null, sessionKey: null };
-  const scope = session === null ? "permanent" : "session";
+  // WHY field by field: an object that is spread into another one costs more than the rest of it.
   return {
     kind: "approval_set",
-    approval: { ...fact, scope, ...whose, expiresAtMs: null, usesLeft: null },
+    approval: {
+      id: "scratch",
+      subject,
+      resourceType,
+      operation,
+      target,
+      match,
+      scope: session === null ? "permanent" : "session",
+      organizationId: session?.organizationId ?? null,
+      userId: session?.userId ?? null,
+      sessionKey: session?.sessionKey ?? null,
+      expiresAtMs: null,
+      usesLeft: null,
+    },
   };
 }
 

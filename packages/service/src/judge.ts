@@ -29,6 +29,12 @@ export interface Judged {
   readonly answer: (requestId: string | null, nextStep?: string | null) => ExternalAccessCheck;
 }
 
+interface Said {
+  readonly requestId: string | null;
+  readonly nextStep: string | null;
+  readonly check: ExternalAccessCheck;
+}
+
 export class Judge {
   readonly #parts: NodeParts;
 
@@ -103,6 +109,7 @@ export class Judge {
     const decided = verdict.refs.map((ref) => live.facts.decision(ref)).find((fact) => fact !== undefined);
     const decisionId = newId("decision");
     const common = { verdict, subject, access: ask.access, exists: ask.exists === true, decided };
+    let last: Said | null = null;
     return {
       caller,
       asked,
@@ -112,8 +119,14 @@ export class Judge {
       context,
       subject,
       revision: live.revision,
-      answer: (requestId, nextStep = step) =>
-        answerOf({ ...common, requestId, nextStep, decisionId, updatedInputRef, maskingKey }),
+      // WHY kept: one check says the same to the row, the events and the caller. The answer is frozen.
+      answer: (requestId, nextStep = step) => {
+        if (last === null || last.requestId !== requestId || last.nextStep !== nextStep) {
+          const check = answerOf({ ...common, requestId, nextStep, decisionId, updatedInputRef, maskingKey });
+          last = { requestId, nextStep, check };
+        }
+        return last.check;
+      },
     };
   }
 

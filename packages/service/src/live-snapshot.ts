@@ -144,8 +144,8 @@ export class LiveSnapshot {
       const step = await store.read(async (tx) => {
         if (this.#revision < 0) return undefined;
         const rows = await tx.revisions.changesAfter(this.#revision, CHANGES_LIMIT);
-        const current = await tx.revisions.current();
-        if (rows.length === 0) return current === this.#revision ? [] : undefined;
+        const newest = rows.at(-1);
+        if (newest === undefined) return (await tx.revisions.current()) === this.#revision ? [] : undefined;
         if (rows.some((row, index) => row.revision !== this.#revision + 1 + index)) return undefined;
         const facts: CurrentFact[] = [];
         for (const row of rows) {
@@ -153,7 +153,7 @@ export class LiveSnapshot {
           if (changed === undefined) return undefined;
           for (const fact of changed) facts.push(await readFact(tx, fact));
         }
-        return { facts, revision: rows.at(-1)?.revision ?? current, isLast: rows.length < CHANGES_LIMIT };
+        return { facts, revision: newest.revision, isLast: rows.length < CHANGES_LIMIT };
       });
       if (step === undefined) {
         await this.#reload();
@@ -230,6 +230,8 @@ export class LiveSnapshot {
     setImmediate(() => {
       this.#isHinted = false;
       if (!this.#running) return;
+      // WHY: whoever made the change has seen to it meanwhile, and nobody else waits to hear of it.
+      if (this.#options.store.engine === "sqlite" && this.#revision >= this.#known) return;
       // WHY: a beat that fails is seen by the lease running out; there is nobody to tell here.
       this.beat().catch(() => undefined);
     });

@@ -62,7 +62,8 @@ export function personJson(actor: ActorColumns): Json {
 }
 
 export function policyEvent(stamp: EventStamp, facts: PolicyEventFacts): UnchainedEvent {
-  const { actor, tuple, maskedTarget } = { ...facts, maskedTarget: shownTarget(facts.tuple, stamp) };
+  const { actor, tuple } = facts;
+  const maskedTarget = shownTarget(tuple, stamp);
   const act = {
     action: facts.action,
     actor: {
@@ -134,9 +135,10 @@ function masked(value: Json, key: Uint8Array): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map((member) => masked(member, key));
   if (typeof value !== "object" || value === null) return value;
   const held = value as { readonly [key: string]: Json | undefined };
-  return Object.fromEntries(
-    Object.entries(held).flatMap(([name, member]) =>
-      member === undefined ? [] : [[name, masked(member, key)]],
-    ),
-  );
+  const shown: (readonly [string, Json])[] = [];
+  for (const name of Object.keys(held)) {
+    const member = held[name];
+    if (member !== undefined) shown.push([name, masked(member, key)]);
+  }
+  return Object.fromEntries(shown);
 }

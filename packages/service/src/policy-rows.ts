@@ -10,7 +10,7 @@ import {
   denialWire,
 } from "@sallyport/contract";
 import type { Approval, Denial, HostRule } from "@sallyport/policy";
-import type { ApprovalRow, DenialRow, Json, RuleRow, Tuple } from "@sallyport/store";
+import type { ApprovalRow, DenialRow, Json, NewApproval, RuleRow, Tuple } from "@sallyport/store";
 import { timestampOf } from "./node-clock.ts";
 
 export function approvalFact(row: ApprovalRow): Approval {
@@ -70,8 +70,9 @@ export function deciderId(decidedBy: Json): number | string | null {
   return typeof id === "number" || typeof id === "string" ? id : null;
 }
 
-function decidedOf(row: ApprovalRow | DenialRow): object {
-  return {
+/** WHY field by field, here and below: an object that is spread into another one costs more than the rest of it. */
+export function approvalRecord(row: ApprovalRow): WireApproval {
+  return Object.freeze({
     id: row.id,
     subject: row.subject,
     resource: resourceOfTuple(row),
@@ -81,26 +82,53 @@ function decidedOf(row: ApprovalRow | DenialRow): object {
     decidedBy: deciderId(row.decidedBy),
     decidedAt: timestampOf(row.createdMs),
     reason: row.reason,
-  };
-}
-
-export function approvalRecord(row: ApprovalRow): WireApproval {
-  const { scope, organizationId, userId, sessionKey, maxUses, uses } = row;
-  const expiresAt = row.expiresAtMs === null ? null : timestampOf(row.expiresAtMs);
-  return Object.freeze({
-    ...decidedOf(row),
-    scope,
-    organizationId,
-    userId,
-    sessionKey,
-    expiresAt,
-    maxUses,
-    uses,
+    scope: row.scope,
+    organizationId: row.organizationId,
+    userId: row.userId,
+    sessionKey: row.sessionKey,
+    expiresAt: row.expiresAtMs === null ? null : timestampOf(row.expiresAtMs),
+    maxUses: row.maxUses,
+    uses: row.uses,
   }) as unknown as WireApproval;
 }
 
 export function denialRecord(row: DenialRow): WireDenial {
-  return Object.freeze(decidedOf(row)) as unknown as WireDenial;
+  return Object.freeze({
+    id: row.id,
+    subject: row.subject,
+    resource: resourceOfTuple(row),
+    match: row.match,
+    requestId: row.requestId,
+    actionId: row.actionId,
+    decidedBy: deciderId(row.decidedBy),
+    decidedAt: timestampOf(row.createdMs),
+    reason: row.reason,
+  }) as unknown as WireDenial;
+}
+
+/** As the store says of an approval that was just made. */
+export function asMade(row: NewApproval): ApprovalRow {
+  return {
+    id: row.id,
+    subject: row.subject,
+    resourceType: row.resourceType,
+    operation: row.operation,
+    target: row.target,
+    match: row.match,
+    scope: row.scope,
+    organizationId: row.organizationId,
+    userId: row.userId,
+    sessionKey: row.sessionKey,
+    expiresAtMs: row.expiresAtMs,
+    maxUses: row.maxUses,
+    uses: 0,
+    requestId: row.requestId,
+    actionId: row.actionId,
+    decidedBy: row.decidedBy,
+    reason: row.reason,
+    createdMs: row.createdMs,
+    lastUsedMs: null,
+  };
 }
 
 export const approvalJson = (row: ApprovalRow): Json => approvalWire.format(approvalRecord(row));

@@ -17,6 +17,8 @@ export interface Settling {
   readonly nowMs: number;
   readonly facts: ActionFacts;
   readonly decision: PermissionDecision;
+  /** A request that was seen, under its lock, to have nothing that goes on after it. */
+  readonly endsThere?: RequestRow | null;
 }
 
 const RESOLUTIONS: Readonly<Record<Settling["to"], Resolution>> = {
@@ -45,10 +47,11 @@ export async function settleRequest(
     approvalId,
   });
   if (!isSettled) return null;
-  const jobs = await settleContinuations(parts, tx, request, settling);
+  const jobs = request === settling.endsThere ? 0 : await settleContinuations(parts, tx, request, settling);
   record(
     resolvedEvent(parts.audit.stamp(), {
-      ...settling.facts,
+      permissionState: settling.facts.permissionState,
+      sandboxProfile: settling.facts.sandboxProfile,
       requestId: request.id,
       resolution: RESOLUTIONS[to],
       tuple: tupleOf(request),

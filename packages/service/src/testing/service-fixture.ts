@@ -150,7 +150,7 @@ export async function openFixture(fixed: FixtureOptions = {}): Promise<Fixture> 
     keyRing: () => ring,
     maskingKey: new Uint8Array(32).fill(7),
     actions,
-    ownPlaces: { folders: [folder], sockets: [], apiPorts: [4180], apiHosts: [] },
+    ownPlaces: { folders: [folder], sockets: [], apiPorts: [4180], apiHosts: [], apiOrigins: [] },
     runsResumes: false,
     rate: { burst: 100_000, perSecond: 100_000 },
     ...changes,

@@ -69,7 +69,7 @@ const INSERT = prepared(
   (db, marks) =>
     db
       .insertInto("approval")
-      .values({ ...marks, uses: 0, last_used_ms: null })
+      .values({ ...marks, uses: sql.lit(0), last_used_ms: sql.lit(null) })
       .onConflict((conflict) => conflict.columns([...TUPLE_KEY, "scope", ...SESSION]).doNothing()),
 );
 

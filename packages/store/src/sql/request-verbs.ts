@@ -114,12 +114,13 @@ const INSERT = prepared(
       .insertInto("request")
       .values({
         ...marks,
-        status: "pending",
-        count: 1,
-        decided_by: null,
-        decided_at_ms: null,
-        decision_reason: null,
-        approval_id: null,
+        // WHY literals: each value that is handed over costs, and these are always the same.
+        status: PENDING,
+        count: sql.lit(1),
+        decided_by: sql.lit(null),
+        decided_at_ms: sql.lit(null),
+        decision_reason: sql.lit(null),
+        approval_id: sql.lit(null),
       })
       .onConflict((conflict) =>
         conflict

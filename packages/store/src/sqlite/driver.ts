@@ -131,8 +131,10 @@ const asBuffer = (value: Parameter): Parameter =>
 function rowMaker(statement: LibsqlStatement): (values: readonly unknown[]) => RawRow {
   statement.raw(true);
   const names = statement.columns().map(({ name }) => name);
+  // WHY: a copy has all of its properties at once; one that grows property by property is made anew with each.
+  const empty: Readonly<Record<string, unknown>> = Object.fromEntries(names.map((name) => [name, null]));
   return (values) => {
-    const row: Record<string, unknown> = {};
+    const row = { ...empty };
     for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at];
     return row;
   };

@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -21,6 +21,8 @@ export interface PostgresServer {
   cutListeners(url: string): Promise<void>;
   /** Runs a statement in a transaction of its own, which stays open until the answer is called. */
   hold(url: string, text: string): Promise<() => Promise<void>>;
+  /** Takes the room that its disk still has, until the answer is called; for a small one. */
+  fill(url: string): Promise<() => Promise<void>>;
   /** Stops and starts the server; only where this process started it. `immediate`: as a crash would. */
   restart(how?: "fast" | "immediate"): Promise<void>;
   stop(): Promise<void>;
@@ -29,12 +31,24 @@ export interface PostgresServer {
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0;
 const READY_MS_MAX = 60_000;
+const SMALL = "sp_small";
 
 export async function startPostgres(): Promise<PostgresServer> {
   const given = process.env["SALLYPORT_POSTGRES_URL"];
   if (given !== undefined && given !== "")
     return serverAt(given, { restart: noRestart, stop: async () => {} });
+  return startOwn({ tablesMiB: null });
+}
 
+/**
+ * One whose tables lie on a small disk of their own; Linux only. Its log does not, as a server should be run: without room
+ * for that it ends instead of answering.
+ */
+export function startSmallPostgres(tablesMiB: number): Promise<PostgresServer> {
+  return startOwn({ tablesMiB });
+}
+
+async function startOwn({ tablesMiB }: { readonly tablesMiB: number | null }): Promise<PostgresServer> {
   const programs = await obtainPostgres();
   // WHY: a socket path has at most 107 bytes.
   const folder = mkdtempSync(join(tmpdir(), "sp-pg-"));
@@ -52,23 +66,29 @@ export async function startPostgres(): Promise<PostgresServer> {
   );
 
   const url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`;
-  let server = await launch(programs.postgres, { folder, data, url });
+  const disk = tablesMiB === null ? null : { path: join(folder, "t"), sizeMiB: tablesMiB };
+  if (disk !== null) mkdirSync(disk.path);
+  const begin = () => launch(programs.postgres, { folder, data, url, disk });
+  let server = await begin();
   const halt = async (signal: "SIGINT" | "SIGQUIT" = "SIGINT"): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     const gone = new Promise((resolve) => server.once("exit", resolve));
     server.kill(signal);
     await gone;
   };
-  return serverAt(url, {
-    restart: async (how = "fast") => {
-      await halt(how === "fast" ? "SIGINT" : "SIGQUIT");
-      server = await launch(programs.postgres, { folder, data, url });
-    },
-    stop: async () => {
-      await halt();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  });
+  const stop = async (): Promise<void> => {
+    await halt();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  if (disk !== null) {
+    await query(url, `create tablespace ${SMALL} location '${disk.path}'`);
+    return serverAt(url, { restart: noRestart, stop }, `tablespace ${SMALL}`);
+  }
+  const restart = async (how: "fast" | "immediate" = "fast"): Promise<void> => {
+    await halt(how === "fast" ? "SIGINT" : "SIGQUIT");
+    server = await begin();
+  };
+  return serverAt(url, { restart, stop });
 }
 
 /** The server refuses to run as root; files are then those of nobody. */
@@ -78,14 +98,23 @@ const asServerUser = (options: SpawnOptions): SpawnOptions => ({
   ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
 });
 
-async function launch(
-  postgres: string,
-  { folder, data, url }: { readonly folder: string; readonly data: string; readonly url: string },
-): Promise<ChildProcess> {
+interface Disk {
+  readonly path: string;
+  readonly sizeMiB: number;
+}
+
+interface Launched {
+  readonly folder: string;
+  readonly data: string;
+  readonly url: string;
+  readonly disk: Disk | null;
+}
+
+async function launch(postgres: string, { folder, data, url, disk }: Launched): Promise<ChildProcess> {
   // WHY: deadlocks are found early, so that their tests are about them and not about a second of waiting.
   const settings = ["listen_addresses=", "fsync=off", "max_connections=200", "deadlock_timeout=50ms"];
   const command = [postgres, "-D", data, "-k", folder, ...settings.flatMap((setting) => ["-c", setting])];
-  const child = spawnWithParent(command, folder);
+  const child = spawnWithParent(command, folder, disk);
   const output: string[] = [];
   child.stderr?.on("data", (text: Buffer) => output.push(text.toString()));
   const giveUpAt = Date.now() + READY_MS_MAX;
@@ -104,13 +133,28 @@ async function launch(
 }
 
 /** WHY: a test process that is killed cannot stop its server; the kernel does it, by the signal of a fast stop. */
-function spawnWithParent(command: readonly string[], cwd: string): ChildProcess {
+function spawnWithParent(command: readonly string[], cwd: string, disk: Disk | null): ChildProcess {
   const [program = "", ...rest] = command;
   const options: SpawnOptions = { cwd, stdio: ["ignore", "ignore", "pipe"] };
-  if (process.platform !== "linux") return spawn(program, rest, asServerUser(options));
+  if (process.platform !== "linux") {
+    if (disk !== null) throw new Error("a disk of its own is to be had on Linux only");
+    return spawn(program, rest, asServerUser(options));
+  }
   const identity = isRoot ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];
   const { uid: _uid, gid: _gid, ...asRoot } = asServerUser(options);
-  return spawn("setpriv", [...identity, "--pdeathsig=INT", ...command], asRoot);
+  const alone = ["setpriv", ...identity, "--pdeathsig=INT", ...command];
+  const [first = "", ...words] = disk === null ? alone : [...ownDisk(disk), ...alone];
+  return spawn(first, words, asRoot);
+}
+
+/** A name space of mounts in which the folder is a small disk; it is gone with the last process inside. */
+function ownDisk({ path, sizeMiB }: Disk): readonly string[] {
+  const rights = isRoot ? [] : ["--map-current-user", "--keep-caps"];
+  const owner = isRoot
+    ? `uid=${NOBODY},gid=${NOBODY}`
+    : `uid=${process.getuid?.()},gid=${process.getgid?.()}`;
+  const mount = `mount -t tmpfs -o "size=${sizeMiB}m,mode=700,${owner}" disk "$1" && shift && exec "$@"`;
+  return ["unshare", ...rights, "--mount", "sh", "-c", mount, "sh", path];
 }
 
 function finished(child: ChildProcess, name: string): Promise<void> {
@@ -131,13 +175,17 @@ const noRestart = async (): Promise<void> => {
   throw new Error("a server that was given cannot be restarted: unset `SALLYPORT_POSTGRES_URL`");
 };
 
-function serverAt(url: string, life: Pick<PostgresServer, "restart" | "stop">): PostgresServer {
+function serverAt(
+  url: string,
+  life: Pick<PostgresServer, "restart" | "stop">,
+  where: string = "",
+): PostgresServer {
   return {
     makeDatabase: async () => {
       const name = `sp_${randomBytes(8).toString("hex")}`;
       await query(
         url,
-        `create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`,
+        `create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C' ${where}`,
       );
       const own = new URL(url);
       own.pathname = `/${name}`;
@@ -165,8 +213,33 @@ function serverAt(url: string, life: Pick<PostgresServer, "restart" | "stop">): 
         await client.end();
       };
     },
+    fill: async (target) => {
+      const client = new pg.Client({ connectionString: target });
+      client.on("error", () => {});
+      await client.connect();
+      await client.query("create table filling (body text)");
+      await client.query("alter table filling alter column body set storage plain");
+      for (const rows of [500, 20, 1]) {
+        const text = `insert into filling select repeat('x', 8000) from generate_series(1, ${rows})`;
+        while (await hasRoomFor(client, text));
+      }
+      return async () => {
+        await client.query("drop table filling");
+        await client.end();
+      };
+    },
     ...life,
   };
+}
+
+async function hasRoomFor(client: pg.Client, text: string): Promise<boolean> {
+  try {
+    await client.query(text);
+    return true;
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === "53100") return false;
+    throw error;
+  }
 }
 
 async function query(url: string, text: string): Promise<void> {
