@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * Purpose: `npm run fuzz:native [-- --seconds N --only TARGET]`: the launcher's parsers and path handling under the address
- * and undefined-behaviour sanitizers, N seconds for each target. Led by coverage with libFuzzer (clang) or AFL++, the first
- * that is there; without either the targets mutate their own seeds, and it says what to install. Long by nature; a short
+ * Purpose: `npm run fuzz:native [-- --seconds N --only TARGET]`: the launcher's parsers, path handling and reading of
+ * calls under the address and undefined-behaviour sanitizers, N seconds for each target. Led by coverage with libFuzzer (clang)
+ * or AFL++, the first that is there; without either the targets mutate their own seeds, and it says what to install. Long by nature; a short
  * run of the same targets is part of the tests.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { root } from "./setup.mjs";
@@ -19,8 +19,11 @@ const SANDBOX = join(root, "packages", "sandbox", "dist");
 const TARGETS = Object.freeze({
   "fuzz-parsers": ["fuzz-parsers.c", "launch-description.c", "path-text.c"],
   "fuzz-places": ["fuzz-places.c", "place.c", "path-text.c"],
+  "fuzz-calls": ["fuzz-calls.c", "trapped-call.c", "parts.c", "path-text.c"],
 });
 const SANITIZED = ["-std=gnu11", "-g", "-O1", "-fno-sanitize-recover=all"];
+/** Two folders, `renameat2` with texts in the program's memory, and an exchange. */
+const EXCHANGE = Buffer.from([8, 5, 8, 5, 2, 2, 6, 0, 0, 2, 6, 0, 0, 5, 0, 13, 3, 97, 0]);
 const ROUNDS_A_SECOND = 2000;
 const INPUT_BYTES_MAX = 65_536;
 const ENGINES = Object.freeze([
@@ -59,6 +62,11 @@ if (code !== 0) process.exit(code);
 const folder = mkdtempSync(join(tmpdir(), "sp-fuzz-native-"));
 const place = join(folder, "place");
 mkdirSync(place);
+/** What a target is told where it mutates its own seeds. @type {Readonly<Record<string, (seeds: string) => string[]>>} */
+const OWN_SEEDS = Object.freeze({
+  "fuzz-parsers": (seeds) => [join(seeds, "launch")],
+  "fuzz-places": () => [place],
+});
 const env = { ...process.env, ASAN_OPTIONS: "detect_leaks=0", SALLYPORT_FUZZ_FOLDER: place };
 
 /** What the host really sends, and what programs really ask for. @param {string} name */
@@ -66,6 +74,7 @@ async function seedFolder(name) {
   const seeds = join(folder, `${name}-seeds`);
   mkdirSync(seeds);
   writeFileSync(join(seeds, "walk"), "\0a/up/l/../o");
+  if (name === "fuzz-calls") writeFileSync(join(seeds, "exchange"), EXCHANGE);
   if (name !== "fuzz-parsers") return seeds;
   for (const answer of ["allow 12", "deny 7", "narrow"])
     writeFileSync(join(seeds, answer.replace(" ", "-")), JSON.stringify(answer));
@@ -129,13 +138,7 @@ function command(engine, program, seeds) {
     case "AFL++":
       return ["afl-fuzz", ["-V", String(seconds), "-i", seeds, "-o", `${seeds}-found`, "--", program]];
     default:
-      return [
-        program,
-        [
-          String(seconds * ROUNDS_A_SECOND),
-          ...(program.endsWith("places") ? [place] : [join(seeds, "launch")]),
-        ],
-      ];
+      return [program, [String(seconds * ROUNDS_A_SECOND), ...(OWN_SEEDS[basename(program)]?.(seeds) ?? [])]];
   }
 }
 

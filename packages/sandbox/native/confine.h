@@ -5,8 +5,8 @@
 #pragma once
 #include "launch-description.h"
 
-/* Every capability goes, for good: those that an exec could bring back, then those that are there. Sets no_new_privs. 0, or -1 with errno. */
-int drop_bounds(void);
+/* Every capability goes, for good: an exec brings none back, not to root either; then those that are there. 0, or -1 with errno. */
+int lock_privileges(void);
 int drop_privileges(void);
 int apply_limits(const struct launch *launch);
 /* From the view as it stands: what Landlock will hold the program to, or -1 with errno. */

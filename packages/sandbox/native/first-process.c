@@ -53,18 +53,16 @@ _Noreturn static void fail(int way, const char *step) {
   _exit(EXIT_FAILED);
 }
 
-/* INVARIANT: inside nobody keeps a socket that catches, nor a root. Were the launcher gone, this would not be taken. */
+/* INVARIANT: inside nobody keeps a socket that catches, nor a root: it is closed below, and by the exec. A launcher that is gone takes none. */
 static void hand_over(int control, enum word word, int fd) {
-  if (fd < 0) return;
-  if (send_notice(control, (struct notice){.word = word}, fd) != 0) _exit(EXIT_FAILED);
-  close(fd);
+  if (fd >= 0 && send_notice(control, (struct notice){.word = word}, fd) != 0) _exit(EXIT_FAILED);
 }
 
 /* What pid 1 and the process of the program share until the exec. */
 struct beginning {
   const struct launch *launch;
   const struct ways *ways;
-  int ruleset;
+  int ruleset, view;
   /* Words that one of them waits for: the view is there; and pid 1 is in the network, without privileges. */
   int stands, is_joined;
   struct thread thread;
@@ -91,9 +89,10 @@ static void run_program(void *shared) {
   if (unshare(CLONE_NEWNET) != 0) fail(control, "namespaces");
   say(&beginning->thread.runs, NETWORK_STANDS);
   for (int number = 1; number < 32; number++) set_disposition(number, SIG_DFL);
-  if (drop_privileges() != 0) fail(way, "privileges");
   if (launch->owns_terminal && (setsid() < 0 || ioctl(0, TIOCSCTTY, 0) != 0)) fail(way, "terminal");
   hear(&beginning->stands, false);
+  if (enter_view(beginning->view) != 0) fail(way, "view");
+  if (drop_privileges() != 0) fail(way, "privileges");
   if (chdir(launch->cwd) != 0) fail(way, "cwd");
   if (apply_limits(launch) != 0) fail(way, "limits");
   if (apply_landlock(beginning->ruleset) != 0) fail(way, "landlock");
@@ -144,6 +143,7 @@ static void build_beginning(struct beginning *beginning, struct roots *roots) {
   const char *step = keep_identity();
   if (step == NULL) step = build_view(beginning->launch, roots);
   if (step != NULL) fail(control, step);
+  beginning->view = roots->view;
   beginning->ruleset = make_ruleset(beginning->launch);
   if (beginning->ruleset < 0) fail(control, "landlock");
   say(&beginning->stands, true);
@@ -158,7 +158,7 @@ _Noreturn void run_first_process(const struct launch *launch, const struct ways 
   beginning.launch = launch;
   beginning.ways = ways;
   set_blocked(~0ull);
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || drop_bounds() != 0) fail(control, "privileges");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || lock_privileges() != 0) fail(control, "privileges");
   /* WHY already: the kernel takes as long for its network as for all the rest. WHY within: nothing is copied. */
   pid_t program = start_within(&beginning.thread, SIGCHLD, run_program, &beginning);
   if (program < 0) fail(control, "fork");

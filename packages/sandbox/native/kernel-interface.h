@@ -14,6 +14,7 @@
 #include <linux/netlink.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>

@@ -25,7 +25,6 @@ static pid_t first;
 /* INVARIANT: every way out of this process leads through here, but for a broker that is gone. */
 static void leave_nothing(void) {
   if (first > 0) kill(first, SIGKILL);
-  close_supervisor();
   /* WHY waited for: nobody else would where the broker is the first process of a container. */
   if (first > 0) waitpid(first, NULL, 0);
   be_heard();
@@ -183,7 +182,7 @@ int main(int argc, char **argv) {
   umask(077);
   /* WHY first of all: while pid 1 begins, this processor is for what it starts. */
   struct roots roots = take_roots(&outside);
-  if (drop_bounds() != 0 || drop_privileges() != 0) fail("privileges", errno);
+  if (drop_privileges() != 0) fail("privileges", errno);
   /* WHY: the launcher must not keep the program's streams open when the program has closed them. */
   for (int fd = 0; fd < kept; fd++) close(fd);
   int listener = take_listener(&outside);

@@ -9,7 +9,7 @@ bool join_path(char *out, size_t size, const char *folder, const char *name) {
   while (folder_length > 0 && folder[folder_length - 1] == '/') folder_length--;
   bool needs_slash = name[0] != '/';
   if (folder_length + needs_slash + name_length >= size) return false;
-  memcpy(out, folder, folder_length);
+  memmove(out, folder, folder_length);
   if (needs_slash) out[folder_length] = '/';
   memcpy(out + folder_length + needs_slash, name, name_length + 1);
   return true;

@@ -36,18 +36,19 @@ static const char *held_link(pid_t pid, int fd, char *out, size_t size) {
 }
 
 int absolute_text(pid_t pid, const struct named_path *path, char *out) {
-  char link[64], folder[PATH_BYTES_MAX];
-  folder[0] = 0;
+  char link[64];
+  out[0] = 0;
   if (path->is_descriptor || path->text[0] != '/') {
-    int failed = read_link(held_link(pid, path->folder, link, sizeof link), folder, sizeof folder);
+    int failed = read_link(held_link(pid, path->folder, link, sizeof link), out, PATH_BYTES_MAX);
     if (failed != 0) return failed == ENOENT ? EBADF : failed;
   }
-  if (path->is_descriptor) return memcpy(out, folder, strlen(folder) + 1), 0;
-  return join_path(out, PATH_BYTES_MAX, folder, path->text) ? 0 : ENAMETOOLONG;
+  return path->is_descriptor || join_path(out, PATH_BYTES_MAX, out, path->text) ? 0 : ENAMETOOLONG;
 }
 
+/* WHY this call: of those that walk a path it does least at the end of it. It says of whatever is there that it is no link. */
 bool leads_straight(int straight, const char *text) {
-  return faccessat(straight, text + 1, F_OK, 0) == 0 || errno == ENOENT;
+  char link[1];
+  return readlinkat(straight, text + 1, link, sizeof link) < 0 && (errno == EINVAL || errno == ENOENT);
 }
 
 static bool is_own_entry(const char *text) {
@@ -95,7 +96,7 @@ static bool is_what_descriptor_holds(pid_t pid, int fd, const struct place *plac
 }
 
 static int find_by_text(int view, pid_t pid, const struct named_path *path, struct place *place) {
-  char text[PATH_BYTES_MAX];
+  char *text = place->real;
   int failed = absolute_text(pid, path, text);
   if (failed != 0) return failed;
   for (int round = 0; round < LINKS_MAX; round++) {

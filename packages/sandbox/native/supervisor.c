@@ -55,13 +55,6 @@ void open_supervisor(const struct launch *launch, int listener, struct roots roo
   (void)ioctl(listener, NOTIFICATION_SET_FLAGS, NOTIFICATION_SAME_PROCESSOR);
 }
 
-void close_supervisor(void) {
-  if (desk.launch == NULL) return;
-  close(desk.roots.straight);
-  close(desk.roots.view);
-  close(desk.listener);
-}
-
 static bool is_alive(uint64_t id) { return ioctl(desk.listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
 
 static void respond(uint64_t id, int result, unsigned flags) {
@@ -117,8 +110,9 @@ static bool may_continue(const struct trapped_call *call, const struct parts *pa
  * the kernel may decide; whoever changes the text or puts a link there meanwhile meets Landlock too.
  * INVARIANT: nothing else is answered from text alone: what may destroy is on record first.
  */
-static bool may_continue_at_once(const struct trapped_call *call) {
-  char text[PATH_BYTES_MAX];
+static bool may_continue_at_once(struct waiting *seat) {
+  const struct trapped_call *call = &seat->call;
+  char *text = seat->first.real;
   if (call->kind == CALL_OPEN && (call->flags & O_PATH) != 0) return true;
   if (call->kind != CALL_OPEN || (call->flags & O_ACCMODE) != O_RDONLY) return false;
   if ((call->flags & (O_CREAT | O_TRUNC)) != 0 || (call->flags & O_TMPFILE) == O_TMPFILE) return false;
@@ -187,7 +181,7 @@ static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
   bool is_start = !desk.has_started && notice->data.nr == __NR_execve;
   int failed = is_start ? 0 : read_call(notice, call);
   desk.has_started |= is_start;
-  if (is_start || (failed == 0 && may_continue_at_once(call))) {
+  if (is_start || (failed == 0 && may_continue_at_once(seat))) {
     /* WHY not asked whether the call still waits: if it does, what was read is its own; if not, nobody hears this. */
     respond(notice->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
     return;

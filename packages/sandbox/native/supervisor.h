@@ -7,8 +7,6 @@
 #include "view.h"
 
 void open_supervisor(const struct launch *launch, int listener, struct roots roots);
-/* Everything in the sandbox is about to end. WHY then: the kernel lets time pass before it takes mounts apart, once for both views. */
-void close_supervisor(void);
 /* One notification is waiting. `false`: the program makes many calls, and from now on a thread of its own answers them. */
 bool serve_notice(void);
 /* INVARIANT: one turn at a time: a call, or whatever else uses what is below or the broker's channel. */

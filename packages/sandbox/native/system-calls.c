@@ -27,7 +27,7 @@ CALL(read, __NR_read) CALL(write, __NR_write) CALL(openat, __NR_openat) CALL(clo
 CALL(ioctl, __NR_ioctl) CALL(ftruncate, __NR_ftruncate) CALL(readlinkat, __NR_readlinkat) CALL(chdir, __NR_chdir)
 CALL(unlinkat, __NR_unlinkat) CALL(renameat2, __NR_renameat2) CALL(linkat, __NR_linkat) CALL(symlinkat, __NR_symlinkat)
 CALL(mkdirat, __NR_mkdirat) CALL(mknodat, __NR_mknodat) CALL(fchmodat, __NR_fchmodat) CALL(fstatat, __NR_newfstatat) CALL(fchownat, __NR_fchownat) CALL(utimensat, __NR_utimensat)
-CALL(setxattr, __NR_setxattr) CALL(removexattr, __NR_removexattr) CALL(faccessat, __NR_faccessat) CALL(umask, __NR_umask)
+CALL(setxattr, __NR_setxattr) CALL(removexattr, __NR_removexattr) CALL(umask, __NR_umask)
 CALL(mount, __NR_mount) CALL(unshare, __NR_unshare) CALL(setns, __NR_setns) CALL(process_vm_readv, __NR_process_vm_readv)
 CALL(socket, __NR_socket) CALL(socketpair, __NR_socketpair) CALL(setsockopt, __NR_setsockopt) CALL(bind, __NR_bind)
 CALL(listen, __NR_listen) CALL(sendmsg, __NR_sendmsg) CALL(recvmsg, __NR_recvmsg) CALL(prctl, __NR_prctl)

@@ -81,7 +81,7 @@ static int read_name(const struct seccomp_notif *notice, struct named_path *path
   path->folder = folder == NONE ? AT_FDCWD : (int)notice->data.args[folder];
   if (text == NONE || notice->data.args[text] == 0) {
     path->is_descriptor = true;
-    return text == NONE || folder != NONE ? 0 : EFAULT;
+    return text == NONE || notice->data.nr == __NR_utimensat ? 0 : EFAULT;
   }
   return read_string(notice->pid, notice->data.args[text], path->text, sizeof path->text);
 }
@@ -100,10 +100,10 @@ static int read_times(struct trapped_call *call, uint64_t address, int number) {
   if (number == __NR_utimensat) return read_memory(call->pid, address, call->times, sizeof call->times) ? 0 : EFAULT;
   int64_t words[4] = {0};
 #ifdef __x86_64__
-  bool is_seconds_only = number == __NR_utime;
-  if (!read_memory(call->pid, address, words, is_seconds_only ? 16 : 32)) return EFAULT;
-  if (is_seconds_only) words[2] = words[1], words[1] = 0;
+  if (!read_memory(call->pid, address, words, number == __NR_utime ? 16 : 32)) return EFAULT;
+  if (number == __NR_utime) words[2] = words[1], words[1] = 0;
 #endif
+  if ((uint64_t)words[1] > 999999 || (uint64_t)words[3] > 999999) return EINVAL;
   call->times[0] = (struct timespec){.tv_sec = words[0], .tv_nsec = words[1] * 1000};
   call->times[1] = (struct timespec){.tv_sec = words[2], .tv_nsec = words[3] * 1000};
   return 0;

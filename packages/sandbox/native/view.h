@@ -12,4 +12,6 @@ struct roots { int view, straight; };
 pid_t enter_namespaces(void);
 /* From inside. NULL, or the step that failed, with errno. First of all, the user and group are again what they were. */
 const char *keep_identity(void);
+/* The caller is in the view afterwards; others of its namespaces enter it by themselves. 0, or -1 with errno. */
 const char *build_view(const struct launch *launch, struct roots *roots);
+int enter_view(int view);

@@ -190,6 +190,16 @@ describe.each(IDENTITIES)("as $name", (who) => {
     expect(readFileSync(join(outside, "file"), "utf8")).toBe("secret");
   });
 
+  test("attack: no way up from the root, nor through pid 1, leads to the tree that the view covers", async () => {
+    // WHY a link: below the view none is followed.
+    const ups = ["", "/..", "/../..", "/usr/../..", "/proc/self/root/..", "/proc/1/root", "/proc/1/cwd"];
+    const followed = ups.map((up) => `test -x ${up}/proc/self/exe && echo followed at ${up}/`);
+    const { stdout } = await shop.shell(
+      `awk '$5 == "/"' /proc/self/mountinfo | wc -l; ${followed.join("; ")}`,
+    );
+    expect(stdout.trim().split("\n")).toEqual(["1", ...ups.slice(0, 5).map((up) => `followed at ${up}/`)]);
+  });
+
   test("attack: processes outside are neither seen nor signalled", async () => {
     const { stdout } = await shop.shell(`kill -0 ${process.pid} && echo reached; ls -d /proc/${process.pid}`);
     expect(stdout).toBe("");

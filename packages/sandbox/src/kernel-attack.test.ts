@@ -1,5 +1,6 @@
 /** Ways around the wall by bare system calls, sockets and races, each on the real kernel. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,6 +105,30 @@ describe.each(IDENTITIES)("as $name", (who) => {
       `nameless_file ${EOPNOTSUPP}`,
       `mknod_device ${EPERM}`,
     ]);
+  });
+
+  test("attack: a program that runs as root and has every capability gains nothing by it, nor does who asks for one", async () => {
+    const armed = join(programs, `armed-${who.name.replaceAll(" ", "-")}`);
+    copyFileSync(attack, armed);
+    chmodSync(armed, 0o755);
+    // WHY only then: nobody but root can make such a program.
+    if (process.getuid?.() === 0)
+      expect(execFileSync(attack, ["arm", armed], { encoding: "utf8" })).toBe("chmod 0\ncapabilities 0\n");
+    const allow = [...rules(attack, "execute"), ...rules(armed, "execute")];
+    expect(await tried(["privileges", armed], allow)).toEqual({
+      capset: EPERM,
+      inheritable: EPERM,
+      ambient: EPERM,
+      keep: EPERM,
+      bits: EPERM,
+      locked: "yes",
+      no_new_privileges: "yes",
+      CapInh: "none",
+      CapPrm: "none",
+      CapEff: "none",
+      CapAmb: "none",
+      user: "own",
+    });
   });
 
   test("attack: a plain rename that was approved as a creation replaces nothing that came meanwhile", async () => {

@@ -8,14 +8,15 @@ import { openSandbox } from "./open-sandbox.ts";
 
 const probe = (changes: object = {}): string =>
   JSON.stringify({ landlock: 7, namespaces: 0, notification: 0, capture: 0, ...changes });
+const LAUNCHER = { path: "/opt/launcher", origin: "built" } as const;
 const none = (): undefined => undefined;
 const advice = (text: string, settings: Readonly<Record<string, string>> = {}) => {
-  const { rung, findings } = judgeProbe(text, "/opt/launcher", (name) => settings[name]);
+  const { rung, findings } = judgeProbe(text, LAUNCHER, (name) => settings[name]);
   return { rung, messages: findings.filter(({ ok }) => !ok).map(({ message }) => message) };
 };
 
 test("a machine with every layer is complete", () => {
-  const { rung, wall, launcher } = judgeProbe(probe(), "/opt/launcher", none);
+  const { rung, wall, launcher } = judgeProbe(probe(), LAUNCHER, none);
   expect(rung).toBe("complete");
   expect(wall).toEqual({
     landlockVersion: 7,
@@ -52,7 +53,7 @@ test("a kernel that cannot catch connections is complete without a network, and 
   const { rung, messages } = advice(probe({ capture: 2 }));
   expect(rung).toBe("complete");
   expect(messages[0]).toContain("no network: use a kernel with nf_tables");
-  expect(judgeProbe(probe({ capture: 2 }), "/opt/launcher", none).wall.hasCapture).toBe(false);
+  expect(judgeProbe(probe({ capture: 2 }), LAUNCHER, none).wall.hasCapture).toBe(false);
 });
 
 test("a kernel that cannot notify is refused", () => {
@@ -64,13 +65,16 @@ test("a kernel that cannot notify is refused", () => {
 test("attack: a missing compiler is a refusal with a name, never a run without a wall", async () => {
   const before = { ...process.env };
   process.env["SALLYPORT_CC"] = "no-such-compiler";
-  process.env["SALLYPORT_CACHE"] = `/nonexistent-${process.pid}`;
+  const cache = mkdtempSync(join(tmpdir(), "sp-no-compiler-"));
+  process.env["SALLYPORT_CACHE"] = cache;
   try {
     const { rung, launcher, findings } = await readMachineFacts();
     expect({ rung, launcher }).toEqual({ rung: "refused", launcher: undefined });
     expect(findings.map(({ part }) => part)).toEqual(["launcher"]);
+    expect(findings[0]?.message).toContain("cannot be built with `no-such-compiler`: install a C compiler");
   } finally {
     process.env = before;
+    rmSync(cache, { recursive: true, force: true });
   }
 });
 

@@ -12,7 +12,7 @@ import { launchBytes } from "./launch-description.ts";
 import type { MachineWall } from "./profile/compile-profile.ts";
 import type { Confinement } from "./profile/confinement.ts";
 import { LANDLOCK_VERSION_MIN } from "./profile/landlock-right.ts";
-import { obtainLauncher } from "./native-launcher.ts";
+import { type NativeProgram, obtainLauncher } from "./native-launcher.ts";
 
 /** `complete`: all layers. `refused`: at least one is missing, and nothing runs that was promised a wall. */
 export const RUNGS = ["complete", "refused"] as const;
@@ -51,7 +51,7 @@ export async function readMachineFacts(): Promise<MachineFacts> {
   }
   try {
     const launcher = await obtainLauncher();
-    const probing = run(launcher, ["--probe", "0"]);
+    const probing = run(launcher.path, ["--probe", "0"]);
     probing.child.stdin?.on("error", () => undefined).end(probeBytes());
     return judgeProbe((await probing).stdout, launcher, readSetting);
   } catch (error) {
@@ -64,15 +64,16 @@ export async function readMachineFacts(): Promise<MachineFacts> {
 /** `setting`: a value below /proc/sys, `undefined` where there is none. */
 export function judgeProbe(
   text: string,
-  launcher: string,
+  program: NativeProgram,
   setting: (name: string) => string | undefined,
 ): MachineFacts {
   const { landlock, namespaces, notification, capture } = JSON.parse(text) as Readonly<
     Record<string, number>
   >;
+  const launcher = program.path;
   const landlockVersion = landlock ?? 0;
   const findings: MachineFinding[] = [
-    { part: "launcher", ok: true, message: `launcher \`${launcher}\`` },
+    { part: "launcher", ok: true, message: `launcher \`${launcher}\`, ${originWords(program)}` },
     landlockFinding(landlockVersion),
     namespaces === 0
       ? { part: "namespaces", ok: true, message: "user, mount, pid, network and ipc namespaces" }
@@ -91,6 +92,18 @@ export function judgeProbe(
     hasCapture: capture === 0,
   };
   return facts(findings, wall, launcher);
+}
+
+/** Which launcher it is, in words. */
+function originWords({ origin, passedOver }: NativeProgram): string {
+  switch (origin) {
+    case "named":
+      return "named by `SALLYPORT_LAUNCHER`";
+    case "prebuilt":
+      return "prebuilt at release from these sources";
+    case "built":
+      return `built here from these sources${passedOver === undefined ? "" : `, since the prebuilt ${passedOver}`}`;
+  }
 }
 
 function captureAdvice(errno: number): string {

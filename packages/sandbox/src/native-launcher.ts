@@ -1,103 +1,109 @@
 /**
- * The native programs, launcher and terminal relay: prebuilt ones that the host names, or built by `cc` on first use into
- * the cache. A folder's name carries the digest of the sources, so that another version never serves. Trusts files of its
- * own user only.
+ * The native programs, launcher and terminal relay: one that the host names, the one that the release brought along, or one
+ * built by `cc` on first use. The last two are kept in the cache, in folders whose names carry the digest of the sources, so
+ * that another version never serves. Trusts files of its own user and of root only.
  */
-import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { dirname, join } from "node:path";
 import { SandboxError } from "./errors.ts";
+import { LAUNCHER_SOURCES, type NativeBuild, RELAY_SOURCES, compile, nativeBuild } from "./native-build.ts";
+import { type Prebuilt, findPrebuilt } from "./prebuilt-program.ts";
+import { trustFault } from "./trusted-program.ts";
 
-const run = promisify(execFile);
-const SOURCES = fileURLToPath(new URL("../native/", import.meta.url));
-const FLAGS = ["-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-fstack-protector-strong"];
-const WITH_LIBRARY = ["-pthread", "-D_FORTIFY_SOURCE=2"];
-/**
- * The launcher brings along what it needs of a C library, and has no code of one, inline or called (`system-calls.c`). What
- * compilers for arm64 call to choose between processors would be of one, too.
- */
-const WITHOUT_LIBRARY = [
-  "-nostdlib",
-  "-ffreestanding",
-  "-U__OPTIMIZE__",
-  "-fno-asynchronous-unwind-tables",
-  ...(process.arch === "arm64" ? ["-mno-outline-atomics"] : []),
-];
+/** `named`: by `SALLYPORT_LAUNCHER`. */
+export type ProgramOrigin = "named" | "prebuilt" | "built";
+
+export interface NativeProgram {
+  readonly path: string;
+  readonly origin: ProgramOrigin;
+  /** Why a prebuilt one that is there was not taken. */
+  readonly passedOver?: string | undefined;
+}
+
 const EXECUTABLE = 0o755;
-/** Writable by others, or of another user's rights: the wall is built by whoever asks for it. */
-const UNTRUSTED_BITS = 0o6022;
+const DIGEST_LETTERS = 16;
 
-/** `SALLYPORT_LAUNCHER` names a prebuilt one, `SALLYPORT_CC` a compiler. */
-export function obtainLauncher(variables: NodeJS.ProcessEnv = process.env): Promise<string> {
-  return obtain("launcher", SOURCES, variables);
+/** `SALLYPORT_LAUNCHER` names one, `SALLYPORT_CC` a compiler. */
+export function obtainLauncher(variables: NodeJS.ProcessEnv = process.env): Promise<NativeProgram> {
+  return obtain("launcher", LAUNCHER_SOURCES, variables);
 }
 
-/** Beside a prebuilt launcher, or built as that is. */
-export function obtainRelay(variables: NodeJS.ProcessEnv = process.env): Promise<string> {
-  return obtain("terminal-relay", join(SOURCES, "terminal"), variables);
+/** Beside a launcher that is named, or had as that is. */
+export async function obtainRelay(variables: NodeJS.ProcessEnv = process.env): Promise<string> {
+  return (await obtain("terminal-relay", RELAY_SOURCES, variables)).path;
 }
 
-/** A program of another package, from its sources: beside a prebuilt launcher, or built as that is. */
-export function obtainProgram(name: string, from: string): Promise<string> {
-  return obtain(name, from, process.env);
+/** A program of another package, from its sources: beside a launcher that is named, or had as that is. */
+export async function obtainProgram(name: string, from: string): Promise<string> {
+  return (await obtain(name, from, process.env)).path;
 }
 
-async function obtain(name: string, from: string, variables: NodeJS.ProcessEnv): Promise<string> {
-  const { SALLYPORT_LAUNCHER: prebuilt, SALLYPORT_CC: compiler = "cc" } = variables;
-  if (prebuilt !== undefined && prebuilt !== "")
-    return trusted(name === "launcher" ? prebuilt : join(dirname(prebuilt), name));
-  const sources = readdirSync(from)
-    .filter((file) => /\.[ch]$/.test(file) && !file.startsWith("fuzz-"))
-    .toSorted()
-    .map((file) => join(from, file));
-  const flags = [...FLAGS, ...(name === "launcher" ? WITHOUT_LIBRARY : WITH_LIBRARY)];
-  const folder = join(cacheFolder(variables), `${name}-${digestOf(sources, flags)}-${process.arch}`);
-  const launcher = join(folder, name);
-  if (existsSync(launcher)) return trusted(launcher);
-  mkdirSync(folder, { recursive: true, mode: EXECUTABLE });
-  const unfinished = `${launcher}.${process.pid}`;
-  const files = sources.filter((file) => file.endsWith(".c"));
+async function obtain(name: string, from: string, variables: NodeJS.ProcessEnv): Promise<NativeProgram> {
+  const { SALLYPORT_LAUNCHER: named, SALLYPORT_CC: compiler = "cc" } = variables;
+  if (named !== undefined && named !== "")
+    return { path: trusted(name === "launcher" ? named : join(dirname(named), name)), origin: "named" };
+  const build = nativeBuild(name, from);
+  const folder = join(
+    cacheFolder(variables),
+    `${name}-${build.digest.slice(0, DIGEST_LETTERS)}-${build.arch}`,
+  );
+  const kept = join(`${folder}-prebuilt`, name);
+  if (existsSync(kept)) return { path: trusted(kept), origin: "prebuilt" };
+  const prebuilt = findPrebuilt(build);
+  if (prebuilt.ok) return { path: keep(prebuilt, kept), origin: "prebuilt" };
+  const built = join(folder, name);
+  if (!existsSync(built)) await compileInto(built, build, { compiler, passedOver: prebuilt.reason });
+  return { path: trusted(built), origin: "built", passedOver: prebuilt.reason };
+}
+
+/**
+ * WHY a copy: packages lie in work folders, which rules open to changes; the cache does not. The copy is of the bytes that
+ * were compared. Where there is no cache to write to, the program is started where it is.
+ */
+function keep({ path, bytes }: Extract<Prebuilt, { ok: true }>, kept: string): string {
+  const unfinished = `${kept}.${process.pid}`;
   try {
-    await run(compiler, [...flags, "-o", unfinished, ...files]);
+    mkdirSync(dirname(kept), { recursive: true, mode: EXECUTABLE });
+    writeFileSync(unfinished, bytes, { flag: "wx", mode: EXECUTABLE });
     chmodSync(unfinished, EXECUTABLE);
-    renameSync(unfinished, launcher);
+    renameSync(unfinished, kept);
+  } catch {
+    if (existsSync(unfinished)) rmSync(unfinished);
+    return trusted(existsSync(kept) ? kept : path);
+  }
+  return trusted(kept);
+}
+
+async function compileInto(
+  program: string,
+  build: NativeBuild,
+  { compiler, passedOver }: { readonly compiler: string; readonly passedOver: string | undefined },
+): Promise<void> {
+  const unfinished = `${program}.${process.pid}`;
+  try {
+    mkdirSync(dirname(program), { recursive: true, mode: EXECUTABLE });
+  } catch (cause) {
+    const message = `the cache \`${dirname(program)}\` cannot be made: name a folder of your own in \`SALLYPORT_CACHE\``;
+    throw Object.assign(new SandboxError("sandbox_unavailable", message, "cache"), { cause });
+  }
+  try {
+    await compile(build, compiler, unfinished);
+    renameSync(unfinished, program);
   } catch (cause) {
     rmSync(unfinished, { force: true });
-    const message = `the ${name} cannot be built with \`${compiler}\`: install a C compiler with its static library, or name a built launcher in \`SALLYPORT_LAUNCHER\``;
+    const because = passedOver === undefined ? "" : `, and the prebuilt ${passedOver}`;
+    const message = `the ${build.name} cannot be built with \`${compiler}\`${because}: install a C compiler with its static library, or name a built launcher in \`SALLYPORT_LAUNCHER\``;
     throw Object.assign(new SandboxError("sandbox_unavailable", message, "compiler"), { cause });
   }
-  return trusted(launcher);
 }
 
 /** INVARIANT: nobody but its owner and root can have written what is started outside every sandbox. */
-function trusted(launcher: string): string {
-  const facts = lstatSync(launcher, { throwIfNoEntry: false });
-  const own = process.getuid?.();
-  const isOurs = facts !== undefined && facts.isFile() && (facts.uid === own || facts.uid === 0);
-  if (!isOurs || (facts.mode & UNTRUSTED_BITS) !== 0) {
-    const message = `\`${launcher}\` is not a program of this user alone: remove it, or name another in \`SALLYPORT_LAUNCHER\``;
-    throw new SandboxError("sandbox_unavailable", message, "launcher");
-  }
-  return launcher;
-}
-
-function digestOf(files: readonly string[], flags: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const file of files) hash.update(basename(file)).update("\0").update(readFileSync(file));
-  return hash.update(flags.join(" ")).digest("hex").slice(0, 16);
+function trusted(program: string): string {
+  const fault = trustFault(program);
+  if (fault === undefined) return program;
+  const message = `\`${program}\` ${fault}: remove it, or name another in \`SALLYPORT_LAUNCHER\``;
+  throw new SandboxError("sandbox_unavailable", message, "launcher");
 }
 
 function cacheFolder({ SALLYPORT_CACHE: own, XDG_CACHE_HOME: xdg }: NodeJS.ProcessEnv): string {

@@ -1,4 +1,4 @@
-/** The parsers of the launcher under the address and undefined-behaviour sanitizers, on seeds and their mutations. */
+/** What the launcher reads and what it makes of it, under the address and undefined-behaviour sanitizers, on seeds and their mutations. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,6 +57,12 @@ test("no walk through links, roots and missing names leads elsewhere than the ke
   mkdirSync(place);
   const options = { encoding: "utf8" as const, env: { ...process.env, ASAN_OPTIONS: "detect_leaks=0" } };
   expect(execFileSync(fuzz, [String(WALKS), place], options)).toBe(`${WALKS} rounds of walks\n`);
+});
+
+test("no call of a hostile program is read wrongly, and none passes without the parts it means", () => {
+  const fuzz = build("fuzz-calls.c", "trapped-call.c", "parts.c", "path-text.c");
+  const options = { encoding: "utf8" as const, env: { ...process.env, ASAN_OPTIONS: "detect_leaks=0" } };
+  expect(execFileSync(fuzz, [String(ROUNDS)], options)).toBe(`${ROUNDS} rounds of calls\n`);
 });
 
 test("the launcher stays small: all of it below 2500 lines", () => {

@@ -1,5 +1,7 @@
 /**
- * `spawn` under a confinement: like that of `child_process`, with a decision for whatever the confinement does not grant.
+ * `spawn` under a confinement: like that of `child_process`, with a decision for whatever the confinement does not grant. Streams,
+ * signals, exit and events of the child are the program's; its `pid` is the supervisor's, and `spawn` is emitted for that too:
+ * `started` says that the program runs. What no program can be started from (no such file, no such folder) is thrown.
  * INVARIANT: there is no way through here that starts a program without the launcher.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
@@ -20,18 +22,24 @@ import { recordedProfile } from "./recorded-profile.ts";
 import { assembleFilter, filterBytes } from "./seccomp/assemble-filter.ts";
 import { filterRules } from "./seccomp/filter-rule.ts";
 import type { Architecture } from "./seccomp/syscall-number.ts";
+import {
+  type FamiliarOptions,
+  endOptions,
+  hearingKill,
+  programWords,
+  requireKnownOptions,
+  streams,
+} from "./spawn-options.ts";
 import type { TrapSet } from "./trap-set.ts";
 import type { TrappedCall } from "./trapped-call.ts";
 
-export interface ConfinedOptions {
+export interface ConfinedOptions extends FamiliarOptions {
   readonly confinement: Confinement;
   readonly decide: Decide;
-  readonly cwd?: string | undefined;
   /** Added to the few names that are inherited. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** For Sallyport's own guard inside: what no host may give. */
   readonly guardEnv?: Readonly<Record<string, string>> | undefined;
-  readonly stdio?: StdioOptions | undefined;
   /** The streams are the person's terminal: the program gets one of its own, carried by this program. */
   readonly terminalRelay?: string | undefined;
   readonly limits?: ProcessLimits | undefined;
@@ -64,7 +72,30 @@ export interface Confined {
   readonly recorded: Promise<void>;
 }
 
-const STANDARD = 3;
+/** WHY a table by type: an option that is added must be listed here, or it does not compile. */
+const OPTIONS: Readonly<Record<keyof ConfinedOptions, true>> = {
+  confinement: true,
+  decide: true,
+  cwd: true,
+  env: true,
+  guardEnv: true,
+  stdio: true,
+  terminalRelay: true,
+  limits: true,
+  wallMs: true,
+  egress: true,
+  onFailed: true,
+  onViolation: true,
+  record: true,
+  identity: true,
+  argv0: true,
+  shell: true,
+  signal: true,
+  timeout: true,
+  killSignal: true,
+  windowsHide: true,
+  windowsVerbatimArguments: true,
+};
 const filters = new Map<TrapSet, Uint8Array>();
 
 /** WHY kept: it is the same for every program. */
@@ -82,6 +113,7 @@ export function spawnConfined(
   args: readonly string[],
   options: ConfinedOptions,
 ): Confined {
+  requireKnownOptions(options, OPTIONS);
   if (options.confinement.writable.some((place) => isWithin(launcher, place))) {
     const message = `a rule allows changes to the launcher \`${launcher}\`: narrow the rule, or keep the cache elsewhere`;
     throw new SandboxError("sandbox_profile", message);
@@ -103,13 +135,14 @@ function launched(
   egress: Egress,
 ): Confined {
   const { limits = {}, wallMs = 0, identity, terminalRelay } = options;
-  const cwd = realpathSync(options.cwd ?? process.cwd());
+  const cwd = findFolder(options.cwd ?? process.cwd());
+  const program = programWords(command, args, options);
   const { confinement, capture } = egress;
   const given = { ...egress.environment, ...options.env };
   const environment = confinedEnvironment(process.env, given, options.guardEnv);
   const bytes = launchBytes({
-    program: findProgram(command, environment["PATH"] ?? "", cwd),
-    args: [command, ...args],
+    program: findProgram(program.command, environment["PATH"] ?? "", cwd),
+    args: program.words,
     environment,
     cwd,
     confinement,
@@ -131,7 +164,9 @@ function launched(
     env: {},
     stdio: [...stdio, "ipc", "pipe"] as StdioOptions,
     ...identity,
+    ...endOptions(options),
   });
+  hearingKill(child);
   child.once("close", () => group?.remove());
   // INVARIANT: before its description the launcher starts nothing, so everything in the sandbox is in the group.
   if (child.pid !== undefined) group?.take(child.pid);
@@ -172,7 +207,9 @@ function attend(
       const taken = broker.take(message).finally(() => records.delete(taken));
       records.add(taken);
     });
-    child.once("error", (error) => {
+    child.on("error", (error) => {
+      // WHY: an error of what runs (it was aborted, a signal could not be sent) is no end of it; that is told by `exit`.
+      if (child.pid !== undefined) return reject(error);
       egress.close();
       reject(new SandboxError("sandbox_failed", error.message, "launcher"));
     });
@@ -205,12 +242,14 @@ function failure(step: string, error: number): SandboxError {
   return new SandboxError("sandbox_failed", message, step);
 }
 
-function streams(given: StdioOptions = "pipe"): readonly unknown[] {
-  const list: unknown[] = Array.isArray(given) ? [...given] : [given, given, given];
-  while (list.length < STANDARD) list.push("pipe");
-  if (list.includes("ipc"))
-    throw new SandboxError("sandbox_profile", "a confined program has no `ipc` stream: use a `pipe`");
-  return list;
+function findFolder(given: string | URL): string {
+  try {
+    return realpathSync(given);
+  } catch (error) {
+    const { code: errno } = error as NodeJS.ErrnoException;
+    const message = `\`${String(given)}\` is no folder that a program can start in: name one that is there`;
+    throw Object.assign(new SandboxError("sandbox_failed", message, "cwd"), { errno });
+  }
 }
 
 /** As a shell would find it. */

@@ -11,6 +11,7 @@ export function reset(stream: Duplex): void {
 }
 
 const LOOKED_AT_MAX = 131_072;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Resolves with the bytes as soon as `isEnough` says so, and with what there is at the end or after `silentMs` in which
@@ -22,7 +23,7 @@ export function firstBytes(
   silentMs: number | undefined,
 ): Promise<Buffer> {
   return new Promise((resolve) => {
-    let seen = Buffer.alloc(0);
+    let seen: Buffer = NOTHING;
     const silence = silentMs === undefined ? undefined : setTimeout(() => finish(), silentMs);
     const finish = (): void => {
       clearTimeout(silence);
@@ -32,7 +33,7 @@ export function firstBytes(
     };
     const look = (): void => {
       for (let chunk; (chunk = stream.read() as Buffer | null) !== null;) {
-        seen = Buffer.concat([seen, chunk]);
+        seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
       }
       if (seen.length > 0) clearTimeout(silence);
       if (seen.length > 0 && (isEnough(seen) || seen.length >= LOOKED_AT_MAX)) finish();

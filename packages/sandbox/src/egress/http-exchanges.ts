@@ -16,6 +16,7 @@ import { relayWebsocket } from "./relay-websocket.ts";
 import { askedFor, questionOf, whereTo } from "./request-question.ts";
 import { ServerConnections } from "./server-connections.ts";
 import { SimpleExchanges } from "./simple-exchanges.ts";
+import { untilClosed } from "./until-closed.ts";
 
 export interface ExchangeParts {
   readonly decider: NetworkDecider;
@@ -218,9 +219,7 @@ export class HttpExchanges {
   }
 
   #admit(judged: Fine, passage: Passage, res: AnyResponse): Promise<Admission> {
-    const gone = new AbortController();
-    res.once("close", () => gone.abort());
-    return this.#parts.admissions.admit(judged.target.host, [askedFor(passage, judged)], gone.signal);
+    return this.#parts.admissions.admit(judged.target.host, [askedFor(passage, judged)], untilClosed(res));
   }
 
   #denied({ question, ruling }: Extract<Admission, { readonly kind: "denied" }>): Denial {

@@ -9,6 +9,7 @@ import type { Dialer } from "./dial.ts";
 import { reset } from "./first-bytes.ts";
 import type { LiveConnections } from "./live-connections.ts";
 import type { NetworkDecider, NetworkQuestion } from "./network-question.ts";
+import { untilClosed } from "./until-closed.ts";
 
 export interface Endpoint {
   readonly host: Host;
@@ -37,12 +38,10 @@ export function connectTo({ host, port }: Endpoint): NetworkQuestion {
 
 export async function passRaw(parts: RawParts, passage: RawPassage): Promise<void> {
   const { stream, endpoint, level, isFirstFit } = passage;
-  const gone = new AbortController();
-  stream.once("close", () => gone.abort());
   const admission = await parts.admissions.admit(
     endpoint.host,
     questionsFor(parts.decider, endpoint),
-    gone.signal,
+    untilClosed(stream),
   );
   if (admission.kind !== "admitted" || stream.destroyed) {
     reset(stream);

@@ -15,6 +15,7 @@ import { ResponseReader } from "./response-reader.ts";
 import type { ServerConnection, ServerConnections, ServerListener } from "./server-connections.ts";
 import { NOTHING, SimpleExchange } from "./simple-exchange.ts";
 import type { SimpleRequest } from "./simple-request.ts";
+import { untilClosed } from "./until-closed.ts";
 import { type ReadRequest, RequestReader, type WantedRequest } from "./wanted-request.ts";
 
 export interface SimpleParts {
@@ -32,7 +33,8 @@ export class SimpleExchanges implements ServerListener {
   readonly #passage: Passage;
   readonly #requests: RequestReader;
   readonly #responses = new ResponseReader();
-  readonly #gone = new AbortController();
+  /** Made when somebody is asked: what is declared needs none. */
+  #closed: AbortSignal | undefined;
   /** Read from the stream and not yet looked at. */
   #pending = NOTHING;
   #isBusy = false;
@@ -67,7 +69,6 @@ export class SimpleExchanges implements ServerListener {
   };
 
   readonly #close = (): void => {
-    this.#gone.abort();
     this.#exchange?.release();
     if (this.#exchange !== undefined) this.#server?.destroy();
     else if (this.#server !== undefined) this.#parts.servers.keep(this.#server);
@@ -113,7 +114,8 @@ export class SimpleExchanges implements ServerListener {
 
   async #admit(wanted: WantedRequest): Promise<void> {
     const { request, host, asked } = wanted;
-    const admission = await this.#parts.admissions.admit(host, [asked], this.#gone.signal);
+    const closed = (this.#closed ??= untilClosed(this.#stream));
+    const admission = await this.#parts.admissions.admit(host, [asked], closed);
     if (this.#stream.destroyed) return;
     switch (admission.kind) {
       case "denied":

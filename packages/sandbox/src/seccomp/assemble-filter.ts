@@ -1,7 +1,7 @@
 /**
- * Assembles filter rules into a program for the kernel's packet filter: one comparison for each call, found by halving the
- * numbers. Calls that always go on cost nothing, because the kernel remembers them; to know them it tries every number when
- * the filter is put on, and it translates every instruction: so the way to a comparison is short, and the returns are shared.
+ * Assembles filter rules into a program for the kernel's packet filter: calls in a row that are treated alike are one stretch
+ * of numbers, found by halving. Calls that always go on cost nothing, because the kernel remembers them; to know them it tries
+ * every number when the filter is put on, and it translates every instruction: so the way is short, and the returns are shared.
  */
 import type { FilterAction, FilterRule } from "./filter-rule.ts";
 import { type Architecture, AUDIT_ARCHITECTURE, X32_BIT, systemCallNumber } from "./syscall-number.ts";
@@ -35,14 +35,8 @@ export function assembleFilter(
   rules: readonly FilterRule[],
   architecture: Architecture,
 ): readonly Instruction[] {
-  const numbered = rules
-    .flatMap((rule) => {
-      const number = systemCallNumber(rule.call, architecture);
-      return number === undefined ? [] : [{ number, rule }];
-    })
-    .toSorted((left, right) => left.number - right.number);
   const program = new BackwardProgram();
-  const first = halved(program, numbered);
+  const first = halved(program, stretchesOf(rules, architecture));
   const known =
     architecture === "x64"
       ? program.test(JUMP_AT_LEAST, X32_BIT, program.give(RETURN_ERRNO | ENOSYS), first)
@@ -67,36 +61,58 @@ export function filterBytes(instructions: readonly Instruction[]): Uint8Array {
   return bytes;
 }
 
-interface NumberedRule {
-  readonly number: number;
-  readonly rule: FilterRule;
+/** The calls from a number on, up to the next stretch. */
+interface Stretch {
+  readonly from: number;
+  readonly treatment: Treatment;
 }
 
-const RULES_IN_A_ROW = 3;
+type Treatment = Pick<FilterRule, "cases" | "otherwise">;
 
-/** INVARIANT: whatever matches no rule goes on, and every way down ends in a return. The place where it begins. */
-function halved(program: BackwardProgram, rules: readonly NumberedRule[]): Place {
-  const middle = rules[rules.length >> 1];
-  if (middle === undefined || rules.length <= RULES_IN_A_ROW)
-    return rules.reduceRight(
-      (other, { number, rule }) => program.test(JUMP_EQUAL, number, body(program, rule), other),
-      program.give(RETURN_ALLOW),
-    );
-  const upper = halved(program, rules.slice(rules.length >> 1));
-  const lower = halved(program, rules.slice(0, rules.length >> 1));
-  return program.test(JUMP_AT_LEAST, middle.number, upper, lower);
+const GOES_ON: Treatment = { cases: [], otherwise: { kind: "allow" } };
+
+/** INVARIANT: they cover all numbers, in their order, and whatever no rule names goes on. */
+function stretchesOf(rules: readonly FilterRule[], architecture: Architecture): readonly Stretch[] {
+  const treatments = new Map<number, Treatment>();
+  for (const rule of rules) {
+    const number = systemCallNumber(rule.call, architecture);
+    if (number !== undefined) treatments.set(number, rule);
+  }
+  const stretches: Stretch[] = [{ from: 0, treatment: GOES_ON }];
+  const last = Math.max(...treatments.keys());
+  for (let from = 0; from <= last + 1; from++) {
+    const treatment = treatments.get(from) ?? GOES_ON;
+    if (!isAlike(treatment, stretches.at(-1)?.treatment)) stretches.push({ from, treatment });
+  }
+  return stretches;
+}
+
+/** Of calls whose arguments are looked at, each is by itself. */
+function isAlike(one: Treatment, other: Treatment | undefined): boolean {
+  if (other === undefined || one.cases.length > 0 || other.cases.length > 0) return one === other;
+  return returnOf(one.otherwise) === returnOf(other.otherwise);
+}
+
+/** INVARIANT: every way down ends in a return. The place where it begins. */
+function halved(program: BackwardProgram, stretches: readonly Stretch[]): Place {
+  const middle = stretches[stretches.length >> 1];
+  if (middle === undefined) return program.give(RETURN_KILL);
+  if (stretches.length === 1) return body(program, middle.treatment);
+  const upper = halved(program, stretches.slice(stretches.length >> 1));
+  const lower = halved(program, stretches.slice(0, stretches.length >> 1));
+  return program.test(JUMP_AT_LEAST, middle.from, upper, lower);
 }
 
 /** What is done with a call whose number was found. INVARIANT: it ends in a return, so the number need not be loaded again. */
-function body(program: BackwardProgram, rule: FilterRule): Place {
-  return rule.cases.reduceRight(
-    (other, { when, action }) => {
-      const [code, value] = when.test === "equals" ? [JUMP_EQUAL, when.value] : [JUMP_ANY_BIT, when.mask];
-      const tested = program.test(code, value, program.give(returnOf(action)), other);
-      return program.load(ARGUMENTS_AT + when.argument * 8, tested);
-    },
-    program.give(returnOf(rule.otherwise)),
-  );
+function body(program: BackwardProgram, { cases, otherwise }: Treatment): Place {
+  let next = program.give(returnOf(otherwise));
+  for (const [index, { when, action }] of [...cases.entries()].toReversed()) {
+    const [code, value] = when.test === "equals" ? [JUMP_EQUAL, when.value] : [JUMP_ANY_BIT, when.mask];
+    const tested = program.test(code, value, program.give(returnOf(action)), next);
+    const isLoaded = cases[index - 1]?.when.argument === when.argument;
+    next = isLoaded ? tested : program.load(ARGUMENTS_AT + when.argument * 8, tested);
+  }
+  return next;
 }
 
 function returnOf(action: FilterAction): number {

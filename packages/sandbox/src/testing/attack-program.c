@@ -6,7 +6,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/sched.h>
+#include <linux/securebits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,12 +18,14 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static void tell(const char *name, long result) { printf("%s %d\n", name, result < 0 ? errno : 0); }
@@ -135,6 +139,41 @@ static char shared_path[256];
 static const char *harmless, *secret;
 static volatile int is_over;
 
+/* What a program would need to rise: outside, by root. It runs as its owner, and with every capability. */
+static void arm(const char *program) {
+  struct vfs_cap_data all = {.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE};
+  for (int half = 0; half < 2; half++) all.data[half].permitted = half == 0 ? ~0u : (1u << 9) - 1;
+  tell("chmod", chmod(program, 06755));
+  tell("capabilities", setxattr(program, "security.capability", &all, sizeof all, 0));
+}
+
+/* What this process can do: all sets of capabilities, as the kernel tells them. */
+static void tell_privileges(void) {
+  char line[256];
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+    char name[32], value[32];
+    if (sscanf(line, "%31[A-Za-z]:\t%31s", name, value) == 2 && strncmp(name, "Cap", 3) == 0 && strcmp(name, "CapBnd") != 0)
+      printf("%s %s\n", name, strspn(value, "0") == strlen(value) ? "none" : value);
+  }
+  printf("user %s\n", geteuid() == getuid() ? "own" : "another");
+}
+
+static void try_privileges(const char *armed) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct all[2] = {{~0u, ~0u, ~0u}, {511, 511, 511}}, inherited[2] = {{0, 0, ~0u}, {0, 0, 511}};
+  tell("capset", syscall(SYS_capset, &header, all));
+  tell("inheritable", syscall(SYS_capset, &header, inherited));
+  tell("ambient", prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_ADMIN, 0, 0));
+  tell("keep", prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0));
+  tell("bits", prctl(PR_SET_SECUREBITS, 0, 0, 0, 0));
+  printf("locked %s\n", prctl(PR_GET_SECUREBITS) == 0xef ? "yes" : "no");
+  printf("no_new_privileges %s\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? "yes" : "no");
+  fflush(stdout);
+  execl(armed, armed, "tell-privileges", NULL);
+  tell("exec", -1);
+}
+
 static void *rewrite(void *unused) {
   while (!is_over) {
     strcpy(shared_path, secret);
@@ -195,6 +234,9 @@ int main(int argc, char **argv) {
   if (strcmp(name, "old-entry") == 0) try_old_entry();
   if (strcmp(name, "memory-program") == 0) try_memory_program(argv[2]);
   if (strcmp(name, "set-user-id") == 0) try_set_user_id();
+  if (strcmp(name, "arm") == 0) arm(argv[2]);
+  if (strcmp(name, "tell-privileges") == 0) tell_privileges();
+  if (strcmp(name, "privileges") == 0) try_privileges(argv[2]);
   if (strcmp(name, "rename") == 0) tell("rename", rename(argv[2], argv[3]));
   if (strncmp(name, "race-", 5) == 0) harmless = argv[2], secret = argv[3];
   if (strcmp(name, "race-memory") == 0) race_memory(atoi(argv[4]));
