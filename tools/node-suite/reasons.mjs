@@ -108,6 +108,8 @@ const NAMED = Object.freeze({
   "test-child-process-fork-stdio.js": CHILD,
   "test-child-process-ipc.js": CHILD,
   "test-child-process-spawnsync-input.js": CHILD,
+  // Passes where the child takes longer to be refused than the test waits.
+  "test-child-process-spawnsync-timeout.js": CHILD,
   "test-child-process-no-deprecation.js": CHILD,
   "test-child-process-spawn-argv0.js": CHILD,
   "test-child-process-spawnsync-env.js": CHILD,
