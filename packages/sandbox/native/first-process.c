@@ -14,16 +14,9 @@ union one_descriptor { char room[CMSG_SPACE(sizeof(int))]; struct cmsghdr align;
 int send_with(int way, const void *sent, size_t size, int fd) {
   struct iovec bytes = {.iov_base = (void *)sent, .iov_len = size};
   union one_descriptor control = {0};
-  struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
-  if (fd >= 0) {
-    message.msg_control = control.room;
-    message.msg_controllen = sizeof control.room;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  }
+  struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = fd < 0 ? 0 : sizeof control};
+  control.align = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(&control.align), &fd, sizeof fd);
   return sendmsg(way, &message, MSG_NOSIGNAL) == (ssize_t)size ? 0 : -1;
 }
 
@@ -32,13 +25,9 @@ int send_notice(int way, struct notice notice, int fd) { return send_with(way, &
 int receive_notice(int way, struct notice *notice, int *fd) {
   struct iovec bytes = {.iov_base = notice, .iov_len = sizeof *notice};
   union one_descriptor control = {0};
-  struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
-  if (fd != NULL) {
-    *fd = -1;
-    message.msg_control = control.room;
-    message.msg_controllen = sizeof control.room;
-  }
+  struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = fd == NULL ? 0 : sizeof control};
   ssize_t length;
+  if (fd != NULL) *fd = -1;
   do length = recvmsg(way, &message, MSG_CMSG_CLOEXEC);
   while (length < 0 && errno == EINTR);
   struct cmsghdr *header = fd == NULL || length <= 0 ? NULL : CMSG_FIRSTHDR(&message);

@@ -10,6 +10,7 @@
 #include "kernel-interface.h"
 #include "fuzz-round.h"
 #include "parts.h"
+#include <sys/mman.h>
 
 enum { PAGE_BYTES = 4096, MEMORY_BYTES = 4 * PAGE_BYTES, ARGUMENTS = 6, STALE = 0xaa };
 

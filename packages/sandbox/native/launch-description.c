@@ -132,17 +132,13 @@ bool parse_launch(const uint8_t *bytes, size_t size, struct launch *launch) {
   /* WHY not the lists: they are large, and only what a count reaches is ever read. */
   memset(launch, 0, offsetof(struct launch, arguments));
   if (size > DESCRIPTION_BYTES_MAX || size < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC) != 0) return false;
-  bytes += sizeof MAGIC;
-  size -= sizeof MAGIC;
-  while (size >= 5) {
-    uint8_t tag = bytes[0];
-    size_t length = (size_t)read_number(bytes + 1, 4);
-    bytes += 5;
-    size -= 5;
-    if (tag == RECORD_END) return length == 0 && size == 0 && is_whole(launch);
-    if (length > size || !take_record(launch, tag, bytes, length)) return false;
-    bytes += length;
-    size -= length;
+  for (size_t at = sizeof MAGIC; size - at >= 5;) {
+    uint8_t tag = bytes[at];
+    size_t length = (size_t)read_number(bytes + at + 1, 4);
+    at += 5;
+    if (tag == RECORD_END) return length == 0 && at == size && is_whole(launch);
+    if (length > size - at || !take_record(launch, tag, bytes + at, length)) return false;
+    at += length;
   }
   return false;
 }

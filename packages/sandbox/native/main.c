@@ -70,12 +70,6 @@ _Noreturn static void end_as(int status) {
   _exit(128 + WTERMSIG(status));
 }
 
-static int watch_signals(void) {
-  set_disposition(SIGPIPE, SIG_IGN);
-  set_blocked(FORWARDED);
-  return open_signals(FORWARDED);
-}
-
 /* A signal from the terminal has reached the program by itself. */
 static void forward_signal(int signals, int control) {
   struct signalfd_siginfo facts;
@@ -167,7 +161,9 @@ int main(int argc, char **argv) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, handover) != 0) fail("channels", errno);
   struct ways outside = {.control = control[0], .handover = handover[0]};
   struct ways inside = {.control = control[1], .handover = handover[1], .kept = kept};
-  int signals = watch_signals();
+  set_disposition(SIGPIPE, SIG_IGN);
+  set_blocked(FORWARDED);
+  int signals = open_signals(FORWARDED);
   if (signals < 0) fail("signals", errno);
   first = enter_namespaces();
   if (first < 0) fail("namespaces", errno);

@@ -51,11 +51,8 @@ static size_t character_length(const unsigned char *text) {
   if (text[0] < 0xc2 || text[0] > 0xf4) return 0;
   for (size_t index = 1; index < length; index++)
     if ((text[index] & 0xc0) != 0x80) return 0;
-  if (text[0] == 0xe0 && text[1] < 0xa0) return 0;
-  if (text[0] == 0xed && text[1] > 0x9f) return 0;
-  if (text[0] == 0xf0 && text[1] < 0x90) return 0;
-  if (text[0] == 0xf4 && text[1] > 0x8f) return 0;
-  return length;
+  bool is_short = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+  return is_short || (text[0] == 0xed && text[1] > 0x9f) || (text[0] == 0xf4 && text[1] > 0x8f) ? 0 : length;
 }
 
 bool is_utf8(const char *text) {
@@ -96,20 +93,11 @@ size_t append_text(char *out, size_t length, size_t size, const char *format, ..
 }
 
 size_t append_json(char *out, size_t length, size_t size, const char *text) {
-  static const char HEX[] = "0123456789abcdef";
+  static const char HEX[16][2] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"};
   for (const unsigned char *at = (const unsigned char *)text; *at != 0; at++) {
     if (length + 7 > size) return size;
-    if (*at == '"' || *at == '\\') {
-      out[length++] = '\\';
-      out[length++] = (char)*at;
-    } else if (*at < 0x20 || *at == 0x7f) {
-      memcpy(out + length, "\\u00", 4);
-      out[length + 4] = HEX[*at >> 4];
-      out[length + 5] = HEX[*at & 15];
-      length += 6;
-    } else {
-      out[length++] = (char)*at;
-    }
+    if (*at >= 0x20 && *at != 0x7f && *at != '"' && *at != '\\') out[length++] = (char)*at;
+    else length = append_text(out, length, size, "\\u00%s%s", HEX[*at >> 4], HEX[*at & 15]);
   }
   if (length < size) out[length] = 0;
   return length;

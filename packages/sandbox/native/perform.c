@@ -10,8 +10,7 @@ static mode_t mask_of(pid_t pid) {
   if (fd < 0) return 077;
   ssize_t length = read(fd, text, sizeof text - 1);
   close(fd);
-  if (length < 0) return 077;
-  text[length] = 0;
+  text[length < 0 ? 0 : length] = 0;
   static const char WORD[] = "\nUmask:\t0";
   const char *line = text;
   while (*line != 0 && strncmp(line, WORD, sizeof WORD - 1) != 0) line++;

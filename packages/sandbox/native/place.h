@@ -24,6 +24,8 @@ enum { LEADS_TO_ITSELF = 4096 };
 int absolute_text(pid_t pid, const struct named_path *path, char *out);
 /* Whether no link is on the way to what a plain path names, or would name: then the text is its real path. */
 bool leads_straight(int straight, const char *text);
+/* Something was done that may have put a link somewhere. */
+void forget_straight(void);
 /* 0, an error, or LEADS_TO_ITSELF. `view`: the root of the program. */
 int find_place(int view, pid_t pid, const struct named_path *path, struct place *place);
 /* Opens the same place outside; EACCES where it is not the same any more. */

@@ -83,6 +83,7 @@ static void act(const struct trapped_call *call, struct place *first, struct pla
     return;
   }
   int result = perform(call, first, second);
+  forget_straight();
   if (call->kind == CALL_OPEN && result >= 0) hand_over(call, result);
   else respond(call->id, result, 0);
 }

@@ -63,6 +63,22 @@ describe.each(IDENTITIES)("as $name", (who) => {
     expect(readFileSync(join(outside, "file"), "utf8")).toBe("secret");
   });
 
+  test("a link that the program puts where it has just opened a file is asked about, and not refused unasked", async () => {
+    furnish();
+    const script = `import os
+for round in range(40):
+  name = "${inside}/" + str(round)
+  with open(name, "w") as file: file.write("own")
+  for again in range(3): os.close(os.open(name, os.O_RDONLY))
+  os.unlink(name)
+  os.symlink("${outside}/file", name)
+  try: os.open(name, os.O_RDONLY)
+  except PermissionError: pass`;
+    const { asked, code } = await shop.run("/usr/bin/python3", ["-c", script], { allow: within() });
+    expect(code).toBe(0);
+    expect(partsOf(asked)).toEqual(Array.from({ length: 40 }, () => ["read", join(outside, "file")]));
+  });
+
   test("attack: a path that is swapped for a link while a person decides is not written", async () => {
     furnish();
     const folder = join(outside, "asked");

@@ -46,6 +46,24 @@ describe.each(IDENTITIES)("as $name", (who) => {
   });
 
   describe.each(TRAP_SETS)("in `%s`", (trapSet) => {
+    test("attack: what may only be read is emptied by calls that ask for no right to write", async () => {
+      const folder = shop.make(`emptied-${trapSet}`);
+      const work = shop.make(`emptied-${trapSet}-work`);
+      const file = join(folder, "file");
+      writeFileSync(file, "kept", { mode: 0o666 });
+      // O_RDONLY | O_TRUNC, and truncate by name.
+      const script = `import os
+for empty in (lambda: os.open("${file}", 512), lambda: os.truncate("${file}", 0)):
+  try: print(empty())
+  except OSError as error: print(error.strerror)`;
+      const { stdout } = await shop.run("/usr/bin/python3", ["-c", script], {
+        allow: [...rules(`${folder}/`, "read"), ...rules(`${work}/`, ...ALL)],
+        rules: { trapSet },
+      });
+      expect(stdout).toMatch(/^(?:(?:Permission denied|Read-only file system)\n){2}$/);
+      expect(readFileSync(file, "utf8")).toBe("kept");
+    });
+
     test("git makes a repository and a commit within its folder", async () => {
       const folder = shop.make(`git-${trapSet}`);
       const script = `git init -q . && echo text > file && git add file && git -c user.name=a -c user.email=a@b commit -qm first && git log --format=%s && git status --short`;

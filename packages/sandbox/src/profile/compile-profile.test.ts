@@ -54,7 +54,7 @@ describe("golden profiles", () => {
       `
 grant    /usr/: read
 grant    /etc/ld.so.cache: read (landlock: nothing)
-landlock /usr: execute read list
+landlock /usr: execute read list truncate
 mask     /users/ann/.ssh
 mask     /var/sallyport
 missing  stat interpreter_choice execute_race`.trim(),
@@ -75,7 +75,7 @@ grant    /etc/app.conf: read modify (landlock: nothing)
 grant    /usr/bin/git: execute
 grant    /etc/ld.so.cache: read (landlock: nothing)
 landlock /data: execute write read list remove_dir remove_file make_dir make_reg make_fifo make_sym truncate
-landlock /usr: execute read list
+landlock /usr: execute read list truncate
 landlock /usr/bin/git: execute read
 writable /data
 mask     /users/ann/.ssh
@@ -110,14 +110,29 @@ grant    /data/: read create modify delete
 grant    /usr/: read
 grant    /etc/app.conf: read
 landlock /data: write read list remove_dir remove_file make_dir make_reg make_fifo make_sym refer truncate
-landlock /usr: read list
-landlock /etc/app.conf: read list
+landlock /usr: read list truncate
+landlock /etc/app.conf: read list truncate
 writable /data
 mask     /users/ann/.ssh
 mask     /var/sallyport
 missing  stat interpreter_choice read_not_asked write_not_asked execute_not_asked destructive_not_recorded`.trim(),
     );
   });
+});
+
+test("the right to truncate goes along with reads only where all that is writable may be modified", () => {
+  const TRUNCATE = 1n << 14n;
+  const readable = (...allow: readonly ExpandedRule[]): boolean => {
+    const { rights } = confinement([...on("/docs/", "read"), ...allow]);
+    return ((rights.find(({ path }) => path === "/docs")?.rights ?? 0n) & TRUNCATE) !== 0n;
+  };
+  expect(readable()).toBe(true);
+  expect(readable(...on("/data/", "read", "create", "modify", "delete"))).toBe(true);
+  for (const operation of ["create", "delete"] as const)
+    expect([operation, readable(...on("/data/", "read", "modify"), ...on("/out/", operation))]).toEqual([
+      operation,
+      false,
+    ]);
 });
 
 test("what is withheld inside an allowed folder leaves no grant that covers it", () => {

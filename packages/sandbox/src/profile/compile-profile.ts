@@ -19,6 +19,7 @@ import {
   OPERATION_RIGHTS,
   REFER,
   START_RIGHT,
+  TRUNCATE,
   handledRights,
   handledScopes,
 } from "./landlock-right.ts";
@@ -73,16 +74,17 @@ export function compileProfile(input: ProfileInput): Compiled {
     ...SYSTEM_DEVICES.map(deviceGrant),
   ];
   const masks = maskedPlaces(input, covered.grants);
-  const writable = grants.filter((grant) => isWritable(grant, input)).map(({ path }) => path);
+  const writable = grants.filter((grant) => isWritable(grant, input));
+  const withReads = writable.every(({ landlocked }) => landlocked.includes("modify")) ? TRUNCATE : 0n;
   return Object.freeze({
     ok: true,
     confinement: Object.freeze({
       trapSet: input.trapSet,
       grants: Object.freeze(grants),
-      rights: Object.freeze(grants.flatMap((grant) => rightsOf(grant, input))),
+      rights: Object.freeze(grants.flatMap((grant) => rightsOf(grant, withReads, input))),
       handledRights: handledRights(input.wall.landlockVersion),
       scopes: handledScopes(input.wall.landlockVersion),
-      writable: Object.freeze(writable),
+      writable: Object.freeze(writable.map(({ path }) => path)),
       masks: Object.freeze(masks),
       network: input.network ?? "none",
       forwardedPorts: Object.freeze(input.network === "gateway" ? loopbackPorts(input.allow).ports : []),
@@ -232,7 +234,12 @@ function deviceGrant(path: string): Grant {
   });
 }
 
-function rightsOf(grant: Grant, { trapSet, wall }: ProfileInput): readonly PathRight[] {
+/**
+ * @param withReads what goes along with every right to read. WHY the right to truncate may: an open ends its walk where it finds
+ * that right, and goes on up to the root where it does not. INVARIANT: it is given so only where all that the view holds
+ * writable may be modified: elsewhere the view is read-only, and nothing can be truncated whatever Landlock says.
+ */
+function rightsOf(grant: Grant, withReads: bigint, { trapSet, wall }: ProfileInput): readonly PathRight[] {
   const { path, reach, landlocked } = grant;
   if (landlocked.length === 0) return [];
   let rights = landlocked.reduce((sum, operation) => sum | OPERATION_RIGHTS[operation], 0n);
@@ -240,6 +247,7 @@ function rightsOf(grant: Grant, { trapSet, wall }: ProfileInput): readonly PathR
   if (trapSet !== "none" && reach === "tree" && landlocked.includes("read")) rights |= START_RIGHT;
   if (trapSet === "none" && landlocked.includes("create") && landlocked.includes("delete")) rights |= REFER;
   if (SYSTEM_DEVICES.includes(path)) rights |= DEVICE_CONTROL & handledRights(wall.landlockVersion);
+  if (landlocked.includes("read")) rights |= withReads;
   return [Object.freeze({ path, rights })];
 }
 

@@ -20,7 +20,8 @@ const MAKE_FIFO = 1n << 10n;
 const MAKE_SYM = 1n << 12n;
 /** Renames and links from one folder to another. */
 export const REFER = 1n << 13n;
-const TRUNCATE = 1n << 14n;
+/** The kernel looks for it with every open, as far up as the root where no rule below has it. */
+export const TRUNCATE = 1n << 14n;
 export const DEVICE_CONTROL = 1n << 15n;
 
 const ALL_BEFORE_DEVICE_CONTROL = (1n << 15n) - 1n;
