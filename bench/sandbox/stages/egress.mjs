@@ -48,9 +48,38 @@ const declared = (ports) =>
     ["connect", `127.0.0.1:${ports.echo}`],
   ]).map(([operation, target]) => ({ resource_type: "network", operation, target }));
 
+/**
+ * Put before a command: where its processes run. WHY also on one processor: waking another one that sleeps takes longer on some
+ * virtual machines than a request does, and whether that happens is the kernel's choice, for the direct way and for ours.
+ */
+const PLACES = Object.freeze([[], ["taskset", "-c", "0"]]);
+
 /** @param {{ rounds: number, times: number, newTimes: number }} options @returns {Promise<Egress>} */
 export async function run({ rounds, times, newTimes }) {
-  const server = fork(join(PROGRAMS, "server.mjs"), { stdio: ["ignore", 2, 2, "ipc"] });
+  const halves = [];
+  for (const place of PLACES)
+    halves.push(await measured(place, { rounds: Math.ceil(rounds / PLACES.length), times, newTimes }));
+  return /** @type {Egress} */ (least(halves));
+}
+
+/** The smaller number of each. @param {readonly unknown[]} findings @returns {unknown} */
+function least(findings) {
+  const [first] = findings;
+  if (typeof first === "number") return Math.min(.../** @type {readonly number[]} */ (findings));
+  const objects = /** @type {readonly Record<string, unknown>[]} */ (findings);
+  return Object.fromEntries(
+    Object.keys(Object(first)).map((name) => [name, least(objects.map((one) => one[name]))]),
+  );
+}
+
+/** @param {readonly string[]} place @param {{ rounds: number, times: number, newTimes: number }} options */
+async function measured(place, { rounds, times, newTimes }) {
+  const [program = process.execPath, ...words] = [...place, process.execPath];
+  const server = fork(join(PROGRAMS, "server.mjs"), {
+    execPath: program,
+    execArgv: words,
+    stdio: ["ignore", 2, 2, "ipc"],
+  });
   const { ports, authority } = await new Promise((resolve) => server.once("message", resolve));
   const host = await createSallyport({ dataFolder: join(workFolder(), "data") });
   const access = declared(ports);
@@ -58,7 +87,7 @@ export async function run({ rounds, times, newTimes }) {
   if (!answer.ok) throw new Error(answer.message);
   const gateway = driven(
     host.runtime.run(SUBJECT, CALLER, () =>
-      host.runtime.spawn(process.execPath, [join(PROGRAMS, "gateway.mjs")], {
+      host.runtime.spawn(program, [...words, join(PROGRAMS, "gateway.mjs")], {
         stdio: ["pipe", "pipe", "inherit"],
       }),
     ),
@@ -70,7 +99,7 @@ export async function run({ rounds, times, newTimes }) {
       port: ports[port],
       times: one.isNew ? newTimes : times,
     }));
-    return /** @type {Egress} */ (await gateway.ask({ access, authority, rounds, cases }));
+    return await gateway.ask({ access, authority, rounds, cases });
   } finally {
     await gateway.end();
     server.disconnect();
