@@ -74,7 +74,7 @@ function least(findings) {
 
 /** @param {readonly string[]} place @param {{ rounds: number, times: number, newTimes: number }} options */
 async function measured(place, { rounds, times, newTimes }) {
-  const [program = process.execPath, ...words] = [...place, process.execPath];
+  const [program, ...words] = [...place, process.execPath];
   const server = fork(join(PROGRAMS, "server.mjs"), {
     execPath: program,
     execArgv: words,
