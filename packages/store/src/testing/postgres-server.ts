@@ -15,6 +15,10 @@ import { obtainPostgres } from "./obtain-postgres.ts";
 export interface PostgresServer {
   /** A new, empty database. */
   makeDatabase(): Promise<string>;
+  /** One that a program made under this name; it gets a name of its own. */
+  takeDatabase(name: string): Promise<string>;
+  /** The rows that a statement answers, on a connection of its own. */
+  query(url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Ends every connection to a database, as a failover does. */
   cutConnections(url: string): Promise<void>;
   /** Ends the connections that listen for revisions, and no other. */
@@ -180,17 +184,27 @@ function serverAt(
   life: Pick<PostgresServer, "restart" | "stop">,
   where: string = "",
 ): PostgresServer {
+  const newName = (): string => `sp_${randomBytes(8).toString("hex")}`;
+  const urlOf = (name: string): string => {
+    const own = new URL(url);
+    own.pathname = `/${name}`;
+    return own.href;
+  };
   return {
     makeDatabase: async () => {
-      const name = `sp_${randomBytes(8).toString("hex")}`;
+      const name = newName();
       await query(
         url,
         `create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C' ${where}`,
       );
-      const own = new URL(url);
-      own.pathname = `/${name}`;
-      return own.href;
+      return urlOf(name);
     },
+    takeDatabase: async (made) => {
+      const name = newName();
+      await query(url, `alter database ${made} rename to ${name}`);
+      return urlOf(name);
+    },
+    query,
     cutConnections: async (target) => {
       const name = new URL(target).pathname.slice(1);
       await query(url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
@@ -242,12 +256,12 @@ async function hasRoomFor(client: pg.Client, text: string): Promise<boolean> {
   }
 }
 
-async function query(url: string, text: string): Promise<void> {
+async function query(url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
   try {
     await client.connect();
-    await client.query(text);
+    return (await client.query<Record<string, unknown>>(text)).rows;
   } finally {
     await client.end().catch(() => {});
   }
