@@ -44,6 +44,7 @@ export function composeNode(options: AccessServiceOptions, jobsMade: () => void)
     seed,
     parseUrl,
     hostFacts,
+    faulted,
     leaseMs,
     beatMs,
   });

@@ -60,6 +60,7 @@ describe("facts of the host", () => {
       parseUrl,
       confirmable: (revision) => revision,
       hostFacts: [contract("first")],
+      faulted: (error) => expect.fail(String(error)),
     });
     whileLoading = () => live.applyHost(contract("late"));
     await live.start();

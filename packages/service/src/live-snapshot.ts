@@ -2,14 +2,15 @@
  * The node's view of the store, kept current from the change log: hints wake it, reads make it certain, and where
  * the log was trimmed it is made anew. Fences itself: once its lease could not be renewed by its own monotonic
  * clock, `live` is false, approvals count as unavailable and only the allowlist goes on.
- * Trusts the store's change log. Must never be live on a view that may be stale.
+ * Trusts the store's change log as long as it only grows: a store that went back, or whose last change is another one, is not the
+ * store this view is of. Must never be live on a view that may be stale.
  */
 import type { Snapshot, SnapshotOptions } from "@sallyport/policy";
-import type { AccessStore, ApprovalRow } from "@sallyport/store";
-import { changedFacts } from "./change-body.ts";
+import { type AccessStore, type ApprovalRow, StoreUnavailableError } from "@sallyport/store";
 import { type HostChange, HostFacts } from "./host-facts.ts";
-import { type CurrentFact, HeldFacts, readFact } from "./held-facts.ts";
+import { HeldFacts } from "./held-facts.ts";
 import type { NodeClock } from "./node-clock.ts";
+import { type Reached, endOfLog, nextChanges } from "./next-changes.ts";
 import { SharedRun } from "./shared-run.ts";
 
 export interface LiveSnapshotOptions extends SnapshotOptions {
@@ -20,13 +21,13 @@ export interface LiveSnapshotOptions extends SnapshotOptions {
   readonly confirmable: (revision: number) => number;
   /** Built-in denies, contracts and registrations that hold from the start. */
   readonly hostFacts: readonly HostChange[];
+  /** Told once, where the store went back. */
+  readonly faulted: (error: unknown) => void;
   /** 2000 unless said. */
   readonly leaseMs?: number | undefined;
   /** 500 unless said. */
   readonly beatMs?: number | undefined;
 }
-
-const CHANGES_LIMIT = 500;
 
 export class LiveSnapshot {
   readonly leaseMs: number;
@@ -34,7 +35,8 @@ export class LiveSnapshot {
   readonly #hostFacts = new HostFacts();
   readonly #listeners = new Set<() => void>();
   #held: HeldFacts;
-  #revision = -1;
+  #reached: Reached = { revision: -1, newest: undefined };
+  #wentBack: StoreUnavailableError | null = null;
   /** The newest revision that somebody spoke of. */
   #known = 0;
   /** A revision of this node's own making that it could not take: it is acknowledged, and must not be missing here. */
@@ -65,7 +67,7 @@ export class LiveSnapshot {
 
   /** The store's revision that this view has reached. */
   get revision(): number {
-    return this.#revision;
+    return this.#reached.revision;
   }
 
   /**
@@ -74,20 +76,21 @@ export class LiveSnapshot {
    * INVARIANT: judged at the moment of use; a lease that ran out a moment ago is over.
    */
   get live(): boolean {
-    if (!this.#running || !this.#held.sound || this.#revision < this.#missing) return false;
+    if (!this.#running || !this.#held.sound || this.revision < this.#missing) return false;
+    if (this.#wentBack !== null) return false;
     return this.#options.clock.monotonicMs() < this.#leaseEndMs;
   }
 
   /** Catches up where a newer revision is known of. Where that fails the view stays what it is, as long as its lease lasts. */
   async fresh(): Promise<void> {
-    if (this.#revision < this.#known) await this.catchUp().catch(() => undefined);
+    if (this.revision < this.#known) await this.catchUp().catch(() => undefined);
   }
 
   async start(): Promise<void> {
     this.#running = true;
     this.#unlisten = this.#options.store.onRevision((revision) => {
       this.#known = Math.max(this.#known, revision);
-      if (revision > this.#revision) this.#hint();
+      if (revision > this.revision) this.#hint();
     });
     await this.#join();
     this.#plan();
@@ -126,7 +129,7 @@ export class LiveSnapshot {
   async atLeast(revision: number): Promise<void> {
     this.#known = Math.max(this.#known, revision);
     try {
-      while (this.#revision < revision) await this.catchUp();
+      while (this.revision < revision) await this.catchUp();
     } catch (error) {
       this.#missing = Math.max(this.#missing, revision);
       throw error;
@@ -138,46 +141,43 @@ export class LiveSnapshot {
   }
 
   async #move(): Promise<void> {
-    const { store } = this.#options;
-    const before = this.#revision;
-    for (;;) {
-      const step = await store.read(async (tx) => {
-        if (this.#revision < 0) return undefined;
-        const rows = await tx.revisions.changesAfter(this.#revision, CHANGES_LIMIT);
-        const newest = rows.at(-1);
-        if (newest === undefined) return (await tx.revisions.current()) === this.#revision ? [] : undefined;
-        if (rows.some((row, index) => row.revision !== this.#revision + 1 + index)) return undefined;
-        const facts: CurrentFact[] = [];
-        for (const row of rows) {
-          const changed = changedFacts(row.body);
-          if (changed === undefined) return undefined;
-          for (const fact of changed) facts.push(await readFact(tx, fact));
-        }
-        return { facts, revision: newest.revision, isLast: rows.length < CHANGES_LIMIT };
-      });
-      if (step === undefined) {
+    if (this.#wentBack !== null) throw this.#wentBack;
+    const before = this.revision;
+    for (let isLast = false; !isLast;) {
+      const next = await this.#options.store.read((tx) => nextChanges(tx, this.#reached));
+      if (next.kind === "another_store") throw this.#back(next.what);
+      if (next.kind === "gap") {
         await this.#reload();
         break;
       }
-      if ("length" in step) break;
-      for (const fact of step.facts) this.#held.take(fact);
-      this.#revision = step.revision;
-      if (step.isLast) break;
+      for (const fact of next.facts) this.#held.take(fact);
+      this.#reached = next.reached;
+      isLast = next.isLast;
     }
-    if (this.#revision !== before) for (const listener of this.#listeners) listener();
+    if (this.revision !== before) for (const listener of this.#listeners) listener();
+  }
+
+  /** WHY for good: only a person can tell what was lost, and a node that starts anew says that somebody looked. */
+  #back(what: string): StoreUnavailableError {
+    const message = `the store ${what}, as after a restore or the loss of a primary: verify the audit log, then start this node anew`;
+    this.#wentBack = new StoreUnavailableError(message);
+    this.#options.faulted(this.#wentBack);
+    return this.#wentBack;
   }
 
   /** A gap in the log: everything anew, from one moment. */
   async #reload(): Promise<void> {
-    const { held, revision } = await this.#options.store.read(async (tx) => {
+    const { held, end } = await this.#options.store.read(async (tx) => {
       const fresh = new HeldFacts(this.#options, []);
       await fresh.load(tx);
-      return { held: fresh, revision: await tx.revisions.current() };
+      return { held: fresh, end: await endOfLog(tx, this.#reached) };
     });
+    // INVARIANT: what was revoked in revisions that the store lost is not allowed again by a view that is made anew.
+    if ("kind" in end) throw this.#back(end.what);
     // INVARIANT: taken now and not before the read, so that what the host stated meanwhile is there too.
     for (const change of this.#hostFacts) held.applyHost(change);
     this.#held = held;
-    this.#revision = revision;
+    this.#reached = end;
   }
 
   async #join(): Promise<void> {
@@ -188,7 +188,7 @@ export class LiveSnapshot {
       const nowMs = await tx.nowMs();
       await tx.nodes.upsert({
         id: nodeId,
-        confirmedRevision: this.#options.confirmable(this.#revision),
+        confirmedRevision: this.#options.confirmable(this.revision),
         leaseUntilMs: nowMs + this.leaseMs,
         startedMs: nowMs,
         info: null,
@@ -216,7 +216,7 @@ export class LiveSnapshot {
     const known = await store.transaction(async (tx) => {
       const nowMs = await tx.nowMs();
       const isKnown = await tx.nodes.heartbeat(nodeId, nowMs + this.leaseMs);
-      return isKnown && (await tx.nodes.confirm(nodeId, this.#options.confirmable(this.#revision)));
+      return isKnown && (await tx.nodes.confirm(nodeId, this.#options.confirmable(this.revision)));
     });
     if (!known) return this.#join();
     // INVARIANT: the same for a node whose lease had run out: only who was waited for all along may go on as it is.
@@ -231,7 +231,7 @@ export class LiveSnapshot {
       this.#isHinted = false;
       if (!this.#running) return;
       // WHY: whoever made the change has seen to it meanwhile, and nobody else waits to hear of it.
-      if (this.#options.store.engine === "sqlite" && this.#revision >= this.#known) return;
+      if (this.#options.store.engine === "sqlite" && this.revision >= this.#known) return;
       // WHY: a beat that fails is seen by the lease running out; there is nobody to tell here.
       this.beat().catch(() => undefined);
     });

@@ -59,6 +59,7 @@ let source: Fixture;
 let approvalId: string;
 let pendingId: string;
 let resumed: unknown[];
+let faults: string[];
 const opened: Fixture[] = [];
 
 beforeAll(async () => {
@@ -70,6 +71,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "sallyport-restore-"));
   url = await server.makeDatabase();
   resumed = [];
+  faults = [];
   source = await openNode(url);
   const { service } = source;
   const by = (what: Access) => ({ subject: READER, access: what });
@@ -116,7 +118,9 @@ async function openNode(at: string, nodeId = "node-a"): Promise<Fixture> {
   const exportTo = checkpointFile(join(folder, `${nodeId}.jsonl`));
   // WHY: what is heard is heard by being told, not by looking.
   const store = await openPostgresStore({ url: at, pollMs: 600_000 });
-  const fixture = await openFixture({ opened: store, nodeId, checkpoints: { signer, publicKeys, exportTo } });
+  const onFault = (error: unknown): void => void faults.push((error as Error).message);
+  const checkpoints = { signer, publicKeys, exportTo };
+  const fixture = await openFixture({ opened: store, nodeId, checkpoints, onFault });
   fixture.actions.register({
     name: "demo.resume",
     module: "demo",
@@ -356,12 +360,29 @@ describe("attack: a dump that is restored over a live database", () => {
     expect(await verify(source)).toMatchObject({ ok: true });
   });
 
+  const force = (): Promise<void> => {
+    const [, command = ""] = over(RESTORE, nameOf(url)).trim().split("\n");
+    return run(changed(command, "pg_restore ", "pg_restore --clean "));
+  };
+
+  it("allows nothing again that was revoked since, on nodes that run: they vouch for nothing any more, and say so", async () => {
+    await dump();
+    await source.service.revokeApproval(adminOf(), { id: approvalId });
+    await force();
+    await expect
+      .poll(async () => {
+        expect(await codeOn(source, ASKED.approved)).not.toBe("allowed_permanent");
+        return faults.filter((fault) => fault.includes("went back from revision"));
+      })
+      .toHaveLength(1);
+    expect(await codesOn(source)).toMatchObject({ approved: "unavailable", counted: "unavailable" });
+  });
+
   it("is told by the log where somebody forces it", async () => {
     await dump();
     await source.service.revokeApproval(adminOf(), { id: approvalId });
     await source.service.trail.checkpoint(adminOf());
-    const [, command = ""] = over(RESTORE, nameOf(url)).trim().split("\n");
-    await run(changed(command, "pg_restore ", "pg_restore --clean "));
+    await force();
     await expect.poll(async () => (await verify(source)).ok).toBe(false);
     await source.service.check(callerOf(), ask(read("/srv/new"))).catch(() => undefined);
     expect(await verify(source)).toMatchObject({ ok: false, node: "node-a" });
