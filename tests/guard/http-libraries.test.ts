@@ -1,6 +1,5 @@
 /** Clients and servers that others wrote, unchanged: they work inside a fitting manifest, and are blocked outside of it. */
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -8,7 +7,7 @@ import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts
 import { obtainPackage } from "../../tools/cached-package.mjs";
 import { obtainNode } from "../../tools/nodes.mjs";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
-import { listening } from "./loopback.ts";
+import { freePort, listening } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 const PACKAGES = {
@@ -28,7 +27,7 @@ type Name = keyof typeof PACKAGES;
 let world: GuardedWorld;
 let server: Server;
 let port: number;
-let freePort: number;
+let idlePort: number;
 let folders: Readonly<Record<Name, string>>;
 /** What reached the server, and the messages on its websockets. */
 const seen: string[] = [];
@@ -71,17 +70,14 @@ worldOfFile(async (preload) => {
   });
   server.on("clientError", (_error, socket) => socket.destroy());
   port = await listening(server);
-  const probe = createServer();
-  freePort = await listening(probe);
-  probe.close();
-  await once(probe, "close");
+  idlePort = await freePort();
   world = await openWorld(
     preload,
     () => [
       entry("network", "receive", `http://localhost:${port}/open/`),
       entry("network", "send", `http://localhost:${port}/post/`),
       entry("network", "receive", `http://localhost:${port}/post/`),
-      entry("network", "connect", `127.0.0.1:${freePort}`),
+      entry("network", "connect", `127.0.0.1:${idlePort}`),
       // WHY: some of them look for files beside their code.
       ...Object.values(folders).map((folder) => entry("filesystem", "read", `${modules(folder)}/`)),
     ],
@@ -99,7 +95,7 @@ afterAll(() => {
 const modules = (folder: string): string => dirname(folder);
 
 const ends = (folders_: readonly string[]): string => `
-const port = ${port}, freePort = ${freePort};
+const port = ${port}, idlePort = ${idlePort};
 const url = (path) => "http://localhost:" + port + path;
 const cause = (error) => { let one = error; while (one.cause) one = one.cause; throw one.errors?.[0] ?? one; };
 const [${folders_.map((_, index) => `at${index}`).join()}] = ${JSON.stringify(folders_)};
@@ -234,11 +230,11 @@ const heard = (path) => new Promise((done, failed) => {
 it("express and fastify listen where it is declared; pg connects where it is declared", async () => {
   const found = await run(
     ["express", "fastify", "pg"],
-    `express: () => new Promise((done, failed) => { const app = require(at0)(); app.get("/", (_, answer) => answer.send("x")); const one = app.listen(freePort, "127.0.0.1", (error) => { if (error) return failed(error); one.close(() => done("listened")); }); one.on("error", failed); }),
-     expressBlocked: () => new Promise((done, failed) => { const one = require(at0)().listen(freePort + 1, "127.0.0.1", (error) => (error ? failed(error) : done("listened"))); one.on("error", failed); }),
-     fastify: async () => { const app = require(at1)(); app.get("/", async () => "x"); await app.listen({ port: freePort, host: "127.0.0.1" }); await app.close(); return "listened"; },
+    `express: () => new Promise((done, failed) => { const app = require(at0)(); app.get("/", (_, answer) => answer.send("x")); const one = app.listen(idlePort, "127.0.0.1", (error) => { if (error) return failed(error); one.close(() => done("listened")); }); one.on("error", failed); }),
+     expressBlocked: () => new Promise((done, failed) => { const one = require(at0)().listen(idlePort + 1, "127.0.0.1", (error) => (error ? failed(error) : done("listened"))); one.on("error", failed); }),
+     fastify: async () => { const app = require(at1)(); app.get("/", async () => "x"); await app.listen({ port: idlePort, host: "127.0.0.1" }); await app.close(); return "listened"; },
      fastifyBlocked: () => require(at1)().listen({ port: 0, host: "127.0.0.1" }),
-     pg: () => new (require(at2).Client)({ host: "127.0.0.1", port: freePort, user: "a", password: "b", database: "c" }).connect().catch((error) => error.code),
+     pg: () => new (require(at2).Client)({ host: "127.0.0.1", port: idlePort, user: "a", password: "b", database: "c" }).connect().catch((error) => error.code),
      pgBlocked: () => new (require(at2).Client)({ host: "127.0.0.1", port, user: "a", password: "b", database: "c" }).connect()`,
   );
   expect(found).toEqual({

@@ -2,16 +2,16 @@
 import { type Socket, createSocket } from "node:dgram";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { freePort } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
 let nameServer: Socket;
-let freePort: number;
+let port: number;
 /** Questions that reached the name server. */
 let asked = 0;
 
@@ -34,13 +34,9 @@ worldOfFile(async (preload) => {
   });
   nameServer.bind(0, "127.0.0.1");
   await once(nameServer, "listening");
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  freePort = (probe.address() as { port: number }).port;
-  probe.close();
-  await once(probe, "close");
+  port = await freePort();
   world = await openWorld(preload, (folder) => [
-    entry("network", "connect", `localhost:${freePort}`),
+    entry("network", "connect", `localhost:${port}`),
     entry("network", "connect", `unix:${join(folder, "all", "served.sock")}`),
     entry("network", "connect", `unix:${join(folder, "secret", "served.sock")}`),
     entry("network", "connect", `127.0.0.1:${nameServer.address().port}`),
@@ -53,9 +49,9 @@ afterAll(() => void nameServer.close());
 
 const BEFORE = (): string => `
 const net = require("net"), dns = require("dns"), http = require("http");
-const port = ${freePort}, dnsPort = ${nameServer.address().port};
+const port = ${port}, dnsPort = ${nameServer.address().port};
 const listening = (server, ...args) => new Promise((done, failed) => server.on("error", failed).listen(...args, () => { const at = server.address(); server.close(); done(typeof at === "string" ? "path" : at.address + (at.port === port ? ":port" : "")); }));
-const resolver = (Resolver) => { const one = new Resolver({ timeout: 5000, tries: 1 }); one.setServers(["127.0.0.1:" + dnsPort]); return one; };
+const resolver = (Resolver) => { const one = new Resolver({ timeout: 60_000, tries: 1 }); one.setServers(["127.0.0.1:" + dnsPort]); return one; };
 `;
 
 it("listens where it is declared, by port, by name, by path and for HTTP, and answers there", async () => {

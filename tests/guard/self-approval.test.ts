@@ -3,13 +3,12 @@
  * port, writes the store, starts the command. Under the guard each of these is refused, although its manifest declares them
  * all, and nothing was decided afterwards.
  */
-import { once } from "node:events";
-import { type AddressInfo, createServer as createListener } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Listening, createServer } from "@sallyport/server";
 import { adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { freePort } from "./loopback.ts";
 import { preloadOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
@@ -20,15 +19,6 @@ const preload = preloadOfFile();
 
 /** The weaker door: what stops guarded code here is the guard. */
 const MODES_ONLY = { kind: "modes_only", reason: "a test" } as const;
-
-async function freePort(): Promise<number> {
-  const listener = createListener().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const { port: free } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, "close");
-  return free;
-}
 
 beforeEach(async () => {
   port = await freePort();

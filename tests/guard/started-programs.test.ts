@@ -11,11 +11,10 @@ import { worldOfFile } from "./world-of-file.ts";
 const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const own = { isOwn: true, waitMs: 0 } as const;
 let world: GuardedWorld;
-let packages: Record<"chokidar" | "execa" | "fsExtra", string>;
+let packages: Record<"execa" | "fsExtra", string>;
 
 worldOfFile(async (preload) => {
   packages = {
-    chokidar: await obtainPackage("chokidar", "4.0.3"),
     execa: await obtainPackage("execa", "9.6.0"),
     fsExtra: await obtainPackage("fs-extra", "11.3.2"),
   };
@@ -123,47 +122,6 @@ it("vite builds with its native add-on where that is declared, and does not begi
   const built = await build(true);
   expect([built.stdout.trim(), built.stderr]).toEqual(["built", ""]);
   expect(readFileSync(join(all, "site", "dist", "index.html"), "utf8")).toContain("assets/");
-});
-
-it("chokidar sees what happens where it is declared, by events and by looking, and is blocked outside", async () => {
-  const found = await outcomes(
-    world,
-    `events: () => watched("events", {}),
-     looking: () => watched("looking", { usePolling: true, interval: 20 }),
-     blocked: () => fault(at.secret, {}),
-     blockedLooking: () => fault(at.secret, { usePolling: true })`,
-    {
-      ...own,
-      before: `
-const chokidar = require(${JSON.stringify(packages.chokidar)});
-const heard = (watcher, event, name) => new Promise((done) => watcher.on("all", (kind, file) => { if (kind === event && file.endsWith(name)) setImmediate(done); }));
-const watched = async (name, options) => {
-  const folder = at.all + "/" + name;
-  fs.mkdirSync(folder + "/below", { recursive: true });
-  const watcher = chokidar.watch(folder, options);
-  await new Promise((done) => watcher.on("ready", done));
-  const added = heard(watcher, "add", "below/x.txt");
-  fs.writeFileSync(folder + "/below/x.txt", "x");
-  await added;
-  // WHY again and again: a file that changes while the watcher takes its first look has not changed for it.
-  let text = "longer";
-  const writing = setInterval(() => fs.writeFileSync(folder + "/below/x.txt", (text += "!")), 50);
-  await heard(watcher, "change", "x.txt");
-  clearInterval(writing);
-  const gone = heard(watcher, "unlink", "x.txt");
-  fs.unlinkSync(folder + "/below/x.txt");
-  await gone;
-  await watcher.close();
-  return "seen";
-};
-const fault = async (folder, options) => {
-  const watcher = chokidar.watch(folder, options);
-  try { throw await new Promise((done) => watcher.on("error", done)); } finally { await watcher.close(); }
-};`,
-      codeRoots: roots(),
-    },
-  );
-  expect(found).toEqual({ events: "seen", looking: "seen", blocked: REFUSED, blockedLooking: REFUSED });
 });
 
 it("libsql, which is native code, opens a database where add-ons are listed, and is refused where they are not", async () => {

@@ -63,7 +63,7 @@ const list = (name, method, path) => {
 };
 process.on("uncaughtException", () => undefined);
 // WHY: a stream that leads nowhere is never answered.
-setTimeout(() => process.exit(0), 5_000).unref();
+setTimeout(() => process.exit(0), 60_000).unref();
 `;
 
 /** What the program did beside what it may. */

@@ -211,8 +211,8 @@ describe("a wait over HTTP", () => {
   });
 
   it("outlives the silence that a client bears, because the server gives signs of life", async () => {
-    const client = clientOf(fixture.origin, { silenceMs: 400 });
-    const check = await client.check(caller, ask(UNKNOWN, { wait: { timeoutMs: 1200 } }));
+    const client = clientOf(fixture.origin, { silenceMs: 2000 });
+    const check = await client.check(caller, ask(UNKNOWN, { wait: { timeoutMs: 6000 } }));
     expect(check.code).toBe("approval_timeout");
   });
 });

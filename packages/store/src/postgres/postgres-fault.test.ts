@@ -120,7 +120,7 @@ describe("a PostgreSQL store that cannot be used", () => {
   });
 
   test("a statement that waits too long is ended", async () => {
-    const store = await openStore({ statementTimeoutMs: 100 });
+    const store = await openStore({ statementTimeoutMs: 2000 });
     await store.transaction((tx) => tx.requests.insert(newRequest("r-1")));
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
@@ -134,14 +134,20 @@ describe("a PostgreSQL store that cannot be used", () => {
   });
 
   test("with every connection taken others are told after a bounded wait", async () => {
-    const store = await openStore({ connectionsMax: 1, connectTimeoutMs: 50 });
+    // WHY not shorter: it is also how long the store itself may take to connect.
+    const store = await openStore({ connectionsMax: 1, connectTimeoutMs: 3000 });
     let release = (): void => {};
-    const holding = store.transaction(
-      () =>
-        new Promise<void>((resolve) => {
-          release = resolve;
-        }),
-    );
+    let holding: Promise<void> | undefined;
+    await new Promise<void>((begun, failed) => {
+      holding = store.transaction(
+        () =>
+          new Promise<void>((resolve) => {
+            release = resolve;
+            begun();
+          }),
+      );
+      holding.catch(failed);
+    });
     await fault(store.read((tx) => tx.revisions.current()));
     release();
     await holding;
