@@ -28,11 +28,25 @@ it("equal requests on one connection are one entry with their number", () => {
 it("a request to another address, or to one with other names, is an entry of its own", () => {
   const one = words({ address: "192.0.2.1", aliases: ["api.example.com"] });
   expect(told(one, words({ address: "192.0.2.2", aliases: ["api.example.com"] }))).toEqual([
-    ["192.0.2.2", 1],
     ["192.0.2.1", 1],
+    ["192.0.2.2", 1],
   ]);
   expect(told(one, words({ address: "192.0.2.1", aliases: ["other.example.com"] }))).toHaveLength(2);
   expect(told(one, words({ address: "192.0.2.1" }))).toHaveLength(2);
+});
+
+it("requests after one to another address are one entry with their number, at once", () => {
+  const one = words({ address: "192.0.2.1" });
+  const next = words({ address: "192.0.2.2" });
+  expect(told(one, one, next, next, next)).toEqual([
+    ["192.0.2.1", 2],
+    ["192.0.2.2", 3],
+  ]);
+  expect(told(one, next, one)).toEqual([
+    ["192.0.2.1", 1],
+    ["192.0.2.2", 1],
+    ["192.0.2.1", 1],
+  ]);
 });
 
 it("a program with its other name is an entry of its own each time", () => {

@@ -50,10 +50,22 @@ export class AllowlistHits {
   /** A hit with all its words. What differs from an equal one in more than its written form is an entry of its own. */
   add(words: AskWords): void {
     const { resourceType, operation, target, requested = target } = words;
-    const equal = this.#targetsOf(words.hosted, resourceType, operation).get(target);
-    if (words.twin === undefined && (equal === undefined || isAlike(equal.words, words)))
-      this.count(words.hosted, resourceType, operation, target, requested, words);
-    else this.#tell([bare<ChildEvent>({ kind: "allowed", words })]);
+    if (words.twin !== undefined) {
+      this.#tell([bare<ChildEvent>({ kind: "allowed", words })]);
+      return;
+    }
+    const targets = this.#targetsOf(words.hosted, resourceType, operation);
+    const other = targets.get(target);
+    // WHY it is told, and not this one: what comes next is like this one.
+    if (other !== undefined && !isAlike(other.words, words)) this.#tellOne(targets, other);
+    this.count(words.hosted, resourceType, operation, target, requested, words);
+  }
+
+  #tellOne(targets: SafeMap<string, Hit>, { words, count }: Hit): void {
+    targets.delete(words.target);
+    this.#entries -= 1;
+    this.#last = undefined;
+    this.#tell([bare<ChildEvent>({ kind: "allowed", words, count })]);
   }
 
   /** A hit whose words may be those of the last one. */
