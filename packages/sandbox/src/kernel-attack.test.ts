@@ -14,7 +14,7 @@ import {
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildProgram } from "./testing/build-program.ts";
 import { IDENTITIES, type Workshop, openWorkshop, rules } from "./testing/sandbox-fixture.ts";
 
@@ -92,6 +92,7 @@ os.chmod("${service}", 0o777)
 print("ready", flush=True)
 print(service.recv(16).decode(), flush=True)`;
     const host = spawn("python3", ["-c", program]);
+    onTestFinished(() => void host.kill());
     let heard = "";
     host.stdout.on("data", (bytes: Buffer) => (heard += bytes.toString()));
     await expect.poll(() => heard).toBe("ready\n");
