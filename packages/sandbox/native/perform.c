@@ -22,13 +22,14 @@ static mode_t mask_of(pid_t pid) {
 
 static int answer(int result) { return result < 0 ? -errno : 0; }
 
-static const char *object_link(const struct place *place, char *out, size_t size) {
-  append_text(out, 0, size, "/proc/self/fd/%d", place->object);
-  return out;
+/* Until the next one is asked for: acts take turns. */
+static const char *link_of(int fd) {
+  static char link[64];
+  append_text(link, 0, sizeof link, "/proc/self/fd/%d", fd);
+  return link;
 }
 
 static int open_place(const struct trapped_call *call, const struct place *place) {
-  char link[64];
   int kept = call->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
   int flags = kept | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, fd;
   if (place->exists) {
@@ -36,7 +37,8 @@ static int open_place(const struct trapped_call *call, const struct place *place
     dev_t device = S_ISCHR(place->facts.st_mode) ? place->facts.st_rdev : 0;
     bool is_endless = device >> 4 == 0x10 && (0x3a8 >> (device & 15) & 1) != 0;
     if (!S_ISREG(place->facts.st_mode) && !S_ISDIR(place->facts.st_mode) && !is_endless) return -EACCES;
-    fd = open(object_link(place, link, sizeof link), flags);
+    /* INVARIANT: what is only read is opened in the view: from a folder outside of it a way leads on to all that the view covers. */
+    fd = open(link_of((flags & (O_ACCMODE | O_TRUNC)) == O_RDONLY ? place->held : place->object), flags);
   } else {
     umask(mask_of(call->pid));
     fd = openat(place->folder, place->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW, call->mode & 01777);
@@ -62,9 +64,8 @@ static int make_place(const struct trapped_call *call, const struct place *place
 }
 
 static int truncate_place(const struct trapped_call *call, const struct place *place) {
-  char link[64];
   if (!S_ISREG(place->facts.st_mode)) return S_ISDIR(place->facts.st_mode) ? -EISDIR : -EINVAL;
-  int fd = open(object_link(place, link, sizeof link), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  int fd = open(link_of(place->object), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return -errno;
   int result = answer(ftruncate(fd, call->length));
   close(fd);
@@ -72,8 +73,7 @@ static int truncate_place(const struct trapped_call *call, const struct place *p
 }
 
 static int change_facts(const struct trapped_call *call, const struct place *place) {
-  char text[64];
-  const char *link = object_link(place, text, sizeof text);
+  const char *link = link_of(place->object);
   bool is_link = S_ISLNK(place->facts.st_mode);
   const struct timespec *times = call->has_times ? call->times : NULL;
   switch (call->kind) {
@@ -95,13 +95,11 @@ static int rename_place(const struct trapped_call *call, const struct place *fir
 }
 
 int perform(const struct trapped_call *call, const struct place *first, const struct place *second) {
-  char link[64];
   switch (call->kind) {
     case CALL_OPEN: return open_place(call, first);
     case CALL_UNLINK: return answer(unlinkat(first->folder, first->name, call->flags & AT_REMOVEDIR));
     case CALL_RENAME: return rename_place(call, first, second);
-    case CALL_LINK:
-      return answer(linkat(AT_FDCWD, object_link(first, link, sizeof link), second->folder, second->name, AT_SYMLINK_FOLLOW));
+    case CALL_LINK: return answer(linkat(AT_FDCWD, link_of(first->object), second->folder, second->name, AT_SYMLINK_FOLLOW));
     case CALL_SYMLINK: return answer(symlinkat(call->second.text, first->folder, first->name));
     case CALL_MKDIR:
     case CALL_MKNOD: return make_place(call, first);

@@ -94,9 +94,14 @@ static bool is_granted(const struct parts *parts) {
   return true;
 }
 
+/* INVARIANT: an open that truncates and does not write never goes on by itself: reads have Landlock's right to truncate too. */
+static bool truncates_unwritten(int flags) {
+  return (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_WRONLY && (flags & O_ACCMODE) != O_RDWR;
+}
+
 /* Whether the kernel would decide this open just so: then it may, on whatever object it finds. */
 static bool may_continue(const struct trapped_call *call, const struct parts *parts) {
-  if (call->kind != CALL_OPEN) return false;
+  if (call->kind != CALL_OPEN || truncates_unwritten(call->flags)) return false;
   for (size_t index = 0; index < parts->count; index++) {
     const struct part *part = &parts->list[index];
     /* WHY: for the kernel, making a file is writing it too; where only making is granted it is done on behalf. */
@@ -171,14 +176,13 @@ static void judge(struct waiting *seat) {
 /* What leads through the program's own entries in /proc: an open is left to Landlock, the rest is refused. */
 static int settle_itself(const struct trapped_call *call) {
   bool is_own_program = call->kind == CALL_EXECUTE && strcmp(call->first.text, "/proc/self/exe") == 0;
-  bool is_safe = call->kind == CALL_OPEN && (call->mode & (S_ISUID | S_ISGID)) == 0;
+  bool is_safe = call->kind == CALL_OPEN && (call->mode & (S_ISUID | S_ISGID)) == 0 && !truncates_unwritten(call->flags);
   return (is_safe || is_own_program) && desk.granting == desk.launch ? 0 : EACCES;
 }
 
 static void serve(const struct seccomp_notif *notice, struct waiting *seat) {
   struct trapped_call *call = &seat->call;
-  seat->first.held = seat->first.folder = seat->first.object = -1;
-  seat->second.held = seat->second.folder = seat->second.object = -1;
+  seat->first.held = seat->first.folder = seat->first.object = seat->second.held = seat->second.folder = seat->second.object = -1;
   bool is_start = !desk.has_started && notice->data.nr == __NR_execve;
   int failed = is_start ? 0 : read_call(notice, call);
   desk.has_started |= is_start;

@@ -2,9 +2,11 @@
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -16,6 +18,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spawnConfined } from "./spawn-confined.ts";
 import { IDENTITIES, PROGRAMS, type Workshop, openWorkshop, rules } from "./testing/sandbox-fixture.ts";
+import { TRAP_SETS } from "./trap-set.ts";
 import type { TrappedCall } from "./trapped-call.ts";
 
 const CHANGES = ["read", "create", "modify", "delete"] as const;
@@ -250,6 +253,67 @@ for round in range(40):
     expect(stdout).toBe("");
     expect(readdirSync(outside)).toEqual(["file"]);
     expect(readFileSync(join(outside, "file"), "utf8")).toBe("secret");
+  });
+
+  test.each(["a rule of its own", "an approval"])(
+    "attack: a folder that is opened by %s leads to nothing that is hidden",
+    async (by) => {
+      furnish();
+      const own = shop.make(`${round}/inside/own`);
+      put(join(own, "key"), "secret");
+      // WHY O_PATH: such an open uses nothing and goes on; of the next one, through /proc, Landlock alone decides.
+      const script = `import os
+listed = os.open("${outside}", os.O_RDONLY)
+print("listed", os.listdir(listed))
+for way in "../inside/own/key", "../../../../proc/${process.pid}/cmdline":
+  for flags in os.O_RDONLY, os.O_WRONLY | os.O_TRUNC:
+    try: print(os.open("/proc/self/fd/%d" % os.open(way, os.O_PATH, dir_fd=listed), flags))
+    except OSError as error: print(error.strerror)
+os.fchdir(listed)
+print(os.access("../inside/file", os.R_OK), os.access("../inside/own/key", os.F_OK))`;
+      const { stdout, stderr } = await shop.run("/usr/bin/python3", ["-c", script], {
+        allow: [...within(), ...(by === "an approval" ? [] : rules(outside, "read"))],
+        rules: { ownPlaces: [own] },
+        ruling: by === "an approval" ? "allow" : "deny",
+      });
+      expect(stderr).toBe("");
+      const [denied, missing] = ["Permission denied", "No such file or directory"];
+      const lines = ["listed ['file']", denied, denied, missing, missing, "True False"];
+      expect(stdout.trim().split("\n")).toEqual(lines);
+      expect(readFileSync(join(own, "key"), "utf8")).toBe("secret");
+    },
+  );
+
+  test.each(TRAP_SETS)(
+    "attack: a file that came as a stream and may only be read is not truncated (%s)",
+    async (trapSet) => {
+      furnish();
+      const stream = openSync(join(outside, "file"), "r");
+      const script = `import os
+for flags in os.O_RDONLY, os.O_WRONLY, os.O_RDWR, 3:
+  try: print(os.open("/proc/self/fd/0", flags | os.O_TRUNC))
+  except OSError as error: print(error.strerror)
+try: os.truncate("/proc/self/fd/0", 0)
+except OSError as error: print(error.strerror)`;
+      const { stdout } = await shop.run("/usr/bin/python3", ["-c", script], {
+        allow: rules(`${outside}/`, "read"),
+        rules: { trapSet },
+        stdio: [stream, "pipe", "pipe"],
+      });
+      closeSync(stream);
+      expect(stdout).toBe("Permission denied\n".repeat(5));
+      expect(readFileSync(join(outside, "file"), "utf8")).toBe("secret");
+    },
+  );
+
+  test("attack: a folder as a stream would lead out of the view, and starts nothing", () => {
+    furnish();
+    const folder = openSync(outside, "r");
+    for (const stream of [folder, { fd: folder }])
+      expect(() => shop.start("/bin/true", [], { stdio: [stream as number, "pipe", "pipe"] })).toThrow(
+        "a stream of a confined program is a folder",
+      );
+    closeSync(folder);
   });
 
   test("attack: what is withheld inside an allowed folder is asked, also when it appears later", async () => {

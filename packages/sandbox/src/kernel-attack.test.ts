@@ -1,10 +1,20 @@
 /** Ways around the wall by bare system calls, sockets and races, each on the real kernel. */
-import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildProgram } from "./testing/build-program.ts";
 import { IDENTITIES, type Workshop, openWorkshop, rules } from "./testing/sandbox-fixture.ts";
 
@@ -14,7 +24,9 @@ const ENOSYS = 38;
 const EPROTONOSUPPORT = 93;
 const EAFNOSUPPORT = 97;
 const EOPNOTSUPP = 95;
+const EPROTOTYPE = 91;
 const ENETUNREACH = 101;
+const EISCONN = 106;
 const ECONNREFUSED = 111;
 const ROUNDS = 3000;
 
@@ -69,6 +81,45 @@ describe.each(IDENTITIES)("as $name", (who) => {
       pair: 0,
       tcp: 0,
     });
+  });
+
+  test("attack: a datagram of a pair of its own does not reach a service of the host", async () => {
+    const service = join(shop.make("service"), "socket");
+    const program = `import os, socket
+service = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+service.bind("${service}")
+os.chmod("${service}", 0o777)
+print("ready", flush=True)
+print(service.recv(16).decode(), flush=True)`;
+    const host = spawn("python3", ["-c", program]);
+    onTestFinished(() => void host.kill());
+    let heard = "";
+    host.stdout.on("data", (bytes: Buffer) => (heard += bytes.toString()));
+    await expect.poll(() => heard).toBe("ready\n");
+    expect(await tried(["datagrams", service])).toEqual({
+      datagrams: EACCES,
+      raw: EACCES,
+      stream: EISCONN,
+      packets: EPROTOTYPE,
+    });
+    execFileSync("python3", [
+      "-c",
+      `import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"end", "${service}")`,
+    ]);
+    await expect.poll(() => heard).toBe("ready\nend\n");
+  });
+
+  test("attack: what changes a file or a tree by a descriptor that only reads is refused, whatever lies there", async () => {
+    const place = shop.make("controls");
+    const file = join(place, "file");
+    writeFileSync(file, "kept");
+    if (who.identity !== undefined) chownSync(file, who.identity.uid, who.identity.gid);
+    // WHY create: without it the view is read-only there, and the kernel would refuse some by itself.
+    const allow = [...rules(attack, "execute"), ...rules(`${place}/`, "read", "create")];
+    const { opened, ...refused } = await tried(["file-controls", file], allow);
+    expect(opened).toBe(0);
+    expect(Object.entries(refused).filter(([, result]) => result !== EPERM)).toEqual([]);
+    expect(Object.keys(refused)).toHaveLength(17);
   });
 
   test("attack: tcp, fast open and udp to the host and beyond find no way out", async () => {
@@ -154,6 +205,25 @@ describe.each(IDENTITIES)("as $name", (who) => {
     const allow = [...rules(attack, "execute"), ...rules(`${place}/`, "read")];
     const args = ["race-memory", join(place, "harmless"), join(outside, "s"), String(ROUNDS)];
     expect(await tried(args, allow)).toEqual({ won: 0 });
+  });
+
+  test("attack: a path that is rewritten while it is judged does not truncate what came as a stream", async () => {
+    const [place, outside] = [shop.make("stream-memory"), shop.make("stream-memory-outside")];
+    const [harmless, given] = [join(place, "harmless"), join(outside, "given")];
+    for (const path of [harmless, given]) {
+      writeFileSync(path, "kept");
+      if (who.identity !== undefined) chownSync(path, who.identity.uid, who.identity.gid);
+    }
+    const stream = openSync(given, "r");
+    const args = ["race-memory-truncate", harmless, "/proc/self/fd/0", String(ROUNDS)];
+    const allow = [
+      ...rules(attack, "execute"),
+      ...rules(`${place}/`, "read", "modify"),
+      ...rules(`${outside}/`, "read"),
+    ];
+    await shop.run(attack, args, { allow, stdio: [stream, "pipe", "pipe"] });
+    closeSync(stream);
+    expect([readFileSync(harmless, "utf8"), readFileSync(given, "utf8")]).toEqual(["", "kept"]);
   });
 
   test("attack: a link that is swapped while it is judged opens nothing that is not allowed", async () => {

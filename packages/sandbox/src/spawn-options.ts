@@ -4,6 +4,7 @@
  * INVARIANT: no option is left unread: what is not known here starts nothing.
  */
 import type { ChildProcess, SpawnOptions, StdioOptions } from "node:child_process";
+import { fstatSync } from "node:fs";
 import { constants } from "node:os";
 import { SandboxError } from "./errors.ts";
 
@@ -94,7 +95,24 @@ export function streams(given: StdioOptions = "pipe"): readonly unknown[] {
   const list: unknown[] = Array.isArray(given) ? [...given] : [given, given, given];
   while (list.length < STANDARD) list.push("pipe");
   if (list.includes("ipc")) throw refusal("a confined program has no `ipc` stream: use a `pipe`");
+  if (list.some(isFolder))
+    throw refusal(
+      "a stream of a confined program is a folder: a way leads from it to all that is hidden; open a file",
+    );
   return list;
+}
+
+/** INVARIANT: no folder of the host's own tree is handed in: what the program sees covers that. */
+function isFolder(stream: unknown, index: number): boolean {
+  const held = typeof stream === "object" && stream !== null && "fd" in stream ? stream.fd : stream;
+  const fd = held === "inherit" ? index : held;
+  if (typeof fd !== "number") return false;
+  try {
+    return fstatSync(fd).isDirectory();
+  } catch {
+    // What is closed is refused by Node, or opened as nothing.
+    return false;
+  }
 }
 
 function refusal(message: string): SandboxError {

@@ -94,25 +94,43 @@ export function isSecureTarget({ scheme }: UrlTarget): boolean {
   return scheme === "https" || scheme === "wss";
 }
 
-/** Writes the response for the program; `onOver` once, however it ended. */
+/**
+ * Writes the response for the program; `onOver` once, however it ended.
+ * INVARIANT: a head that cannot be written ends the exchange: whoever calls this listens to nobody's faults.
+ */
 export function answerWith(response: IncomingMessage, to: AnyResponse, onOver: () => void): void {
-  const headers = kept(response.rawHeaders, []);
-  if ("stream" in to) {
-    const grouped: Record<string, string[]> = Object.create(null);
-    for (let index = 0; index < headers.length; index += 2) {
-      const name = (headers[index] as string).toLowerCase();
-      (grouped[name] ??= []).push(headers[index + 1] as string);
-    }
-    to.writeHead(response.statusCode ?? 502, grouped);
-  } else {
-    to.writeHead(response.statusCode ?? 502, response.statusMessage ?? "", [...headers]);
+  try {
+    writeHead(response, to);
+  } catch {
+    response.destroy();
+    to.destroy();
+    onOver();
+    return;
   }
   response.once("end", () => {
-    const trailers = Object.entries(response.trailers);
+    const trailers = Object.entries(grouped(kept(response.rawTrailers, [])));
     if (trailers.length === 0 || to.writableEnded) return;
-    to.addTrailers(Object.fromEntries(trailers.map(([name, value]) => [name, value ?? ""])));
+    to.addTrailers(Object.fromEntries(trailers.map(([name, values]) => [name, values.join(", ")])));
   });
   pipeline(response, to as NodeJS.WritableStream, onOver);
+}
+
+function writeHead(response: IncomingMessage, to: AnyResponse): void {
+  const headers = kept(response.rawHeaders, []);
+  const { statusCode = 502, statusMessage = "" } = response;
+  if ("stream" in to) to.writeHead(statusCode, grouped(headers));
+  else to.writeHead(statusCode, statusMessage, [...headers]);
+}
+
+/** By name. WHY each value once: HTTP/2 takes some names only once, and servers say them twice. */
+function grouped(headers: readonly string[]): Record<string, string[]> {
+  const groups: Record<string, string[]> = Object.create(null);
+  for (let index = 0; index < headers.length; index += 2) {
+    const values = (groups[(headers[index] as string).toLowerCase()] ??= []);
+    const value = headers[index + 1] as string;
+    if (!values.includes(value)) values.push(value);
+  }
+  return groups;
 }
 
 /** Without what belongs to one connection only. */

@@ -30,6 +30,7 @@ export interface ExchangeParts {
 type AnyRequest = IncomingMessage | Http2ServerRequest;
 type AnyResponse = ServerResponse | Http2ServerResponse;
 type Fine = Extract<Judged, { readonly ok: true }>;
+type Known = { readonly passage: Passage; readonly agent: Agent };
 
 const HEADERS_MS = 60_000;
 
@@ -37,7 +38,7 @@ export class HttpExchanges {
   readonly #parts: ExchangeParts;
   readonly #server: Server;
   readonly #servers: ServerConnections;
-  readonly #passages = new WeakMap<object, { readonly passage: Passage; readonly agent: Agent }>();
+  readonly #passages = new WeakMap<object, Known>();
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -45,8 +46,11 @@ export class HttpExchanges {
     this.#server = createServer({ insecureHTTPParser: false, requireHostHeader: false, noDelay: true });
     this.#server.requestTimeout = 0;
     this.#server.headersTimeout = HEADERS_MS;
-    this.#server.on("request", (req, res) => void this.#exchange(req, res, this.#passages.get(req.socket)));
-    this.#server.on("upgrade", (req, stream, head) => void this.#upgrade(req, stream, head));
+    this.#server.on("request", (req, res) => this.#exchange(req, res, this.#passages.get(req.socket)));
+    this.#server.on("upgrade", (req, stream, head) => {
+      // WHY it may fail: one that comes while another request is unanswered has no place for its own answer.
+      this.#upgrade(req, stream, head).catch(() => stream.destroy());
+    });
     this.#server.on("connect", (req, stream, head) => this.#connect(req, stream, head));
     this.#server.on("clientError", (error, stream) => this.#malformed(error, stream));
   }
@@ -74,7 +78,7 @@ export class HttpExchanges {
       this.#server.emit("connection", stream);
       return;
     }
-    const server = createHttp2({}, (req, res) => void this.#exchange(req, res, { passage, agent }));
+    const server = createHttp2({}, (req, res) => this.#exchange(req, res, { passage, agent }));
     server.on("sessionError", () => stream.destroy());
     server.emit("connection", stream);
   }
@@ -90,18 +94,15 @@ export class HttpExchanges {
     this.#server.closeAllConnections();
   }
 
-  async #exchange(
-    req: AnyRequest,
-    res: AnyResponse,
-    known: { readonly passage: Passage; readonly agent: Agent } | undefined,
-  ): Promise<void> {
+  /** INVARIANT: whatever goes wrong here ends this exchange, never the process of the host. */
+  #exchange(req: AnyRequest, res: AnyResponse, known: Known | undefined): void {
     req.on("error", () => res.destroy());
     res.on("error", () => undefined);
-    if (known === undefined) {
-      res.destroy();
-      return;
-    }
-    const { passage, agent } = known;
+    if (known === undefined) res.destroy();
+    else this.#answer(req, res, known).catch(() => res.destroy());
+  }
+
+  async #answer(req: AnyRequest, res: AnyResponse, { passage, agent }: Known): Promise<void> {
     const head = headOf(req, false);
     const judged = judgeRequest(head, passage);
     const question = questionOf(passage, judged);
@@ -135,11 +136,16 @@ export class HttpExchanges {
       req.socket.destroy();
     });
     upstream.on("response", (response) => answerWith(response, res, release));
-    upstream.on("error", (error) => {
+    const fail = (refusal: Refusal): void => {
       release();
-      const refusal = isUnverified(error) ? "unverified" : "unreachable";
       if (res.headersSent) res.destroy();
       else answer(req, res, refusalOf(this.#parts.decider.subject, questions[0] as NetworkQuestion, refusal));
+    };
+    upstream.on("error", (error) => fail(isUnverified(error) ? "unverified" : "unreachable"));
+    // WHY: nobody asked the server to switch, and without a word here nobody would hear that it did.
+    upstream.on("upgrade", (_, server) => {
+      server.destroy();
+      fail("unreachable");
     });
     res.once("close", () => {
       release();

@@ -4,6 +4,7 @@
  */
 import type { Duplex } from "node:stream";
 import { type Host, parseHost, whatwgUrl } from "@sallyport/contract";
+import { firstBytes } from "./first-bytes.ts";
 
 export type SocksOutcome =
   | { readonly kind: "destination"; readonly host: Host; readonly port: number }
@@ -48,20 +49,14 @@ function hostText(kind: number, bytes: Buffer): string {
   return Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16)).join(":");
 }
 
-/** Exactly so many bytes; throws where the stream ends before. */
+/**
+ * Exactly so many bytes; throws where the stream ends before. WHY not read until there are enough: a stream that has some says
+ * so again at once, and nothing else of the process would have a turn.
+ */
 async function take(stream: Duplex, size: number): Promise<Buffer> {
   if (size === 0) return Buffer.alloc(0);
-  for (;;) {
-    const bytes = stream.read(size) as Buffer | null;
-    if (bytes !== null && bytes.length === size) return bytes;
-    if (stream.readableEnded || stream.destroyed || bytes !== null)
-      throw new Error("the greeting ended early");
-    await new Promise<void>((resolve) => {
-      const go = (): void => {
-        stream.off("readable", go).off("end", go).off("close", go);
-        resolve();
-      };
-      stream.on("readable", go).on("end", go).on("close", go);
-    });
-  }
+  await firstBytes(stream, (seen) => seen.length >= size, undefined);
+  const bytes = stream.read(size) as Buffer | null;
+  if (bytes?.length !== size) throw new Error("the greeting ended early");
+  return bytes;
 }

@@ -75,7 +75,8 @@ export function compileProfile(input: ProfileInput): Compiled {
   ];
   const masks = maskedPlaces(input, covered.grants);
   const writable = grants.filter((grant) => isWritable(grant, input));
-  const withReads = writable.every(({ landlocked }) => landlocked.includes("modify")) ? TRUNCATE : 0n;
+  const isModified = writable.every(({ landlocked }) => landlocked.includes("modify"));
+  const withReads = isModified && input.trapSet !== "none" ? TRUNCATE : 0n;
   return Object.freeze({
     ok: true,
     confinement: Object.freeze({
@@ -237,7 +238,8 @@ function deviceGrant(path: string): Grant {
 /**
  * @param withReads what goes along with every right to read. WHY the right to truncate may: an open ends its walk where it finds
  * that right, and goes on up to the root where it does not. INVARIANT: it is given so only where all that the view holds
- * writable may be modified: elsewhere the view is read-only, and nothing can be truncated whatever Landlock says.
+ * writable may be modified: elsewhere the view is read-only, and nothing can be truncated whatever Landlock says. A file that
+ * came as a descriptor lies outside of the view: there only the traps hold, so that without them no read has it.
  */
 function rightsOf(grant: Grant, withReads: bigint, { trapSet, wall }: ProfileInput): readonly PathRight[] {
   const { path, reach, landlocked } = grant;

@@ -4,7 +4,13 @@
  * every number when the filter is put on, and it translates every instruction: so the way is short, and the returns are shared.
  */
 import type { FilterAction, FilterRule } from "./filter-rule.ts";
-import { type Architecture, AUDIT_ARCHITECTURE, X32_BIT, systemCallNumber } from "./syscall-number.ts";
+import {
+  type Architecture,
+  AUDIT_ARCHITECTURE,
+  LAST_NUMBER,
+  X32_BIT,
+  systemCallNumber,
+} from "./syscall-number.ts";
 
 export interface Instruction {
   readonly code: number;
@@ -71,7 +77,10 @@ type Treatment = Pick<FilterRule, "cases" | "otherwise">;
 
 const GOES_ON: Treatment = { cases: [], otherwise: { kind: "allow" } };
 
-/** INVARIANT: they cover all numbers, in their order, and whatever no rule names goes on. */
+/** WHY not there: what a newer kernel can do by it was never looked at, and callers know kernels without it. */
+const UNHEARD_OF: Treatment = { cases: [], otherwise: { kind: "errno", errno: ENOSYS } };
+
+/** INVARIANT: they cover all numbers, in their order; what no rule names goes on up to the last number that was looked at. */
 function stretchesOf(rules: readonly FilterRule[], architecture: Architecture): readonly Stretch[] {
   const treatments = new Map<number, Treatment>();
   for (const rule of rules) {
@@ -79,9 +88,8 @@ function stretchesOf(rules: readonly FilterRule[], architecture: Architecture): 
     if (number !== undefined) treatments.set(number, rule);
   }
   const stretches: Stretch[] = [{ from: 0, treatment: GOES_ON }];
-  const last = Math.max(...treatments.keys());
-  for (let from = 0; from <= last + 1; from++) {
-    const treatment = treatments.get(from) ?? GOES_ON;
+  for (let from = 0; from <= LAST_NUMBER + 1; from++) {
+    const treatment = from > LAST_NUMBER ? UNHEARD_OF : (treatments.get(from) ?? GOES_ON);
     if (!isAlike(treatment, stretches.at(-1)?.treatment)) stretches.push({ from, treatment });
   }
   return stretches;

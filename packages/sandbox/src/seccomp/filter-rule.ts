@@ -1,6 +1,7 @@
 /**
- * What the filter does with each system call, as data. Everything not named goes on: files are held by Landlock and
- * the view, the network by its namespace, so this list is of ways around them and of calls that nobody confined needs.
+ * What the filter does with each system call, as data. Everything not named goes on, up to the newest call that was looked at:
+ * files are held by Landlock and the view, the network by its namespace, so this list is of ways around them and of calls that
+ * nobody confined needs.
  */
 import type { TrapSet } from "../trap-set.ts";
 import type { SystemCall } from "./syscall-number.ts";
@@ -93,8 +94,25 @@ const IPPROTO_MPTCP = 262;
 
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
-/** Attributes of files through any descriptor: FS_IOC_SETFLAGS (both sizes), FS_IOC_FSSETXATTR, FS_IOC_SETVERSION. */
-const FILE_ATTRIBUTE_CALLS = [0x40086602, 0x40046602, 0x401c5820, 0x40087602] as const;
+/** The bit that all sockets without a connection have in their type, and no others of this family. */
+const DATAGRAMS = 2;
+/**
+ * What changes files by any descriptor, also by one that only reads. INVARIANT: Landlock sees none of it.
+ * Attributes: FS_IOC_SETFLAGS (both sizes), FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, EXT4_IOC_SETVERSION, FAT_IOCTL_SET_ATTRIBUTES.
+ * Read-only for ever, or encrypted: FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY.
+ */
+const FILE_ATTRIBUTE_CALLS = [
+  ...([0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40086604, 0x40047211] as const),
+  ...([0x40806685, 0x800c6613] as const),
+];
+/**
+ * Whole trees made, copied, turned and removed in one step, withheld files and all: BTRFS_IOC_SNAP_CREATE, SUBVOL_CREATE,
+ * SNAP_DESTROY, SNAP_CREATE_V2, SUBVOL_CREATE_V2, SUBVOL_SETFLAGS, SET_RECEIVED_SUBVOL, SNAP_DESTROY_V2; OCFS2_IOC_REFLINK.
+ */
+const TREE_CALLS = [
+  ...([0x50009401, 0x5000940e, 0x5000940f, 0x50009417, 0x50009418, 0x4008941a, 0xc0c89425] as const),
+  ...([0x5000943f, 0x40186f04] as const),
+];
 
 const DENIALS: readonly FilterRule[] = [
   ...always(errno(ENOSYS), ABSENT),
@@ -106,7 +124,7 @@ const DENIALS: readonly FilterRule[] = [
   },
   {
     call: "ioctl",
-    cases: [TIOCSTI, TIOCLINUX, ...FILE_ATTRIBUTE_CALLS].map((value) => ({
+    cases: [TIOCSTI, TIOCLINUX, ...FILE_ATTRIBUTE_CALLS, ...TREE_CALLS].map((value) => ({
       when: { test: "equals", argument: 1, value },
       action: errno(EPERM),
     })),
@@ -120,6 +138,15 @@ const DENIALS: readonly FilterRule[] = [
       { when: { test: "equals", argument: 0, value: AF_INET }, action: ALLOW },
       { when: { test: "equals", argument: 0, value: AF_INET6 }, action: ALLOW },
       { when: { test: "equals", argument: 0, value: AF_UNIX }, action: errno(EACCES) },
+    ],
+    otherwise: errno(EAFNOSUPPORT),
+  },
+  {
+    // WHY: each datagram can name another address than that of the pair, and so a service of the host.
+    call: "socketpair",
+    cases: [
+      { when: { test: "any_bit", argument: 1, mask: DATAGRAMS }, action: errno(EACCES) },
+      { when: { test: "equals", argument: 0, value: AF_UNIX }, action: ALLOW },
     ],
     otherwise: errno(EAFNOSUPPORT),
   },

@@ -14,6 +14,9 @@ export const AUDIT_ARCHITECTURE: Readonly<Record<Architecture, number>> = {
 /** Calls of the x32 interface have this bit; they would be judged by other numbers. */
 export const X32_BIT = 0x40000000;
 
+/** Up to here, `file_setattr` of Linux 6.17, it was looked at what each call can do; the same on both architectures. */
+export const LAST_NUMBER = 469;
+
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
 const NUMBERS = {
@@ -61,6 +64,7 @@ const NUMBERS = {
   execve: [59, 221],
   execveat: [322, 281],
   socket: [41, 198],
+  socketpair: [53, 199],
   ioctl: [16, 29],
   clone: [56, 220],
   clone3: [435, 435],

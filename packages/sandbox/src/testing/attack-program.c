@@ -6,7 +6,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
+#include <linux/msdos_fs.h>
 #include <linux/sched.h>
 #include <linux/securebits.h>
 #include <pthread.h>
@@ -24,6 +29,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -79,6 +85,37 @@ static void try_sockets(void) {
   tell("unix_high_bits", syscall(SYS_socket, 0x100000000ul | AF_UNIX, SOCK_STREAM, 0));
   tell("pair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
   tell("tcp", socket(AF_INET, SOCK_STREAM, 0));
+}
+
+/* One end of a pair of its own, and the address of somebody else's socket. */
+static void try_datagrams(const char *path) {
+  static const int TYPES[] = {SOCK_DGRAM, SOCK_RAW, SOCK_STREAM, SOCK_SEQPACKET};
+  static const char *const NAMES[] = {"datagrams", "raw", "stream", "packets"};
+  struct sockaddr_un service = {.sun_family = AF_UNIX};
+  strncpy(service.sun_path, path, sizeof service.sun_path - 1);
+  for (int index = 0; index < 4; index++) {
+    int pair[2] = {-1, -1};
+    int made = socketpair(AF_UNIX, TYPES[index] | SOCK_CLOEXEC, 0, pair);
+    if (made == 0 && sendto(pair[0], "out", 3, 0, (void *)&service, sizeof service) != 3) made = -1;
+    if (made == 0 && connect(pair[0], (void *)&service, sizeof service) != 0) made = -1;
+    tell(NAMES[index], made);
+  }
+}
+
+/* What changes a file, or a whole tree, by a descriptor that only reads. */
+static void try_file_controls(const char *path) {
+  static const struct { const char *name; unsigned long number; } CONTROLS[] = {
+      {"set_flags", FS_IOC_SETFLAGS}, {"set_flags_short", FS_IOC32_SETFLAGS}, {"set_extended", FS_IOC_FSSETXATTR},
+      {"set_version", FS_IOC_SETVERSION}, {"set_version_ext4", _IOW('f', 4, long)}, {"set_attributes_fat", FAT_IOCTL_SET_ATTRIBUTES},
+      {"verity", FS_IOC_ENABLE_VERITY}, {"encryption", FS_IOC_SET_ENCRYPTION_POLICY}, {"snapshot", BTRFS_IOC_SNAP_CREATE},
+      {"snapshot_2", BTRFS_IOC_SNAP_CREATE_V2}, {"subvolume", BTRFS_IOC_SUBVOL_CREATE}, {"subvolume_2", BTRFS_IOC_SUBVOL_CREATE_V2},
+      {"destroy", BTRFS_IOC_SNAP_DESTROY}, {"destroy_2", BTRFS_IOC_SNAP_DESTROY_V2}, {"turn", BTRFS_IOC_SUBVOL_SETFLAGS},
+      {"received", BTRFS_IOC_SET_RECEIVED_SUBVOL}, {"reflink", _IOW('o', 4, char[24])}};
+  static char room[8192];
+  int fd = open(path, O_RDONLY);
+  tell("opened", fd);
+  for (size_t index = 0; index < sizeof CONTROLS / sizeof CONTROLS[0]; index++)
+    tell(CONTROLS[index].name, ioctl(fd, CONTROLS[index].number, room));
 }
 
 /* A port of the host's own loopback. */
@@ -182,14 +219,14 @@ static void *rewrite(void *unused) {
   return unused;
 }
 
-static void race_memory(int rounds) {
+static void race_memory(int rounds, int flags) {
   pthread_t thread;
   int won = 0;
   strcpy(shared_path, harmless);
   pthread_create(&thread, NULL, rewrite, NULL);
   for (int round = 0; round < rounds; round++) {
     char text[16] = {0};
-    int fd = open(shared_path, O_RDONLY);
+    int fd = open(shared_path, flags);
     if (fd < 0) continue;
     if (read(fd, text, sizeof text - 1) > 0 && strncmp(text, "secret", 6) == 0) won++;
     close(fd);
@@ -234,12 +271,15 @@ int main(int argc, char **argv) {
   if (strcmp(name, "old-entry") == 0) try_old_entry();
   if (strcmp(name, "memory-program") == 0) try_memory_program(argv[2]);
   if (strcmp(name, "set-user-id") == 0) try_set_user_id();
+  if (strcmp(name, "datagrams") == 0) try_datagrams(argv[2]);
+  if (strcmp(name, "file-controls") == 0) try_file_controls(argv[2]);
   if (strcmp(name, "arm") == 0) arm(argv[2]);
   if (strcmp(name, "tell-privileges") == 0) tell_privileges();
   if (strcmp(name, "privileges") == 0) try_privileges(argv[2]);
   if (strcmp(name, "rename") == 0) tell("rename", rename(argv[2], argv[3]));
   if (strncmp(name, "race-", 5) == 0) harmless = argv[2], secret = argv[3];
-  if (strcmp(name, "race-memory") == 0) race_memory(atoi(argv[4]));
+  if (strcmp(name, "race-memory") == 0) race_memory(atoi(argv[4]), O_RDONLY);
+  if (strcmp(name, "race-memory-truncate") == 0) race_memory(atoi(argv[4]), O_RDONLY | O_TRUNC);
   if (strcmp(name, "race-link") == 0) race_link(argv[5], atoi(argv[4]), O_RDONLY);
   if (strcmp(name, "race-link-write") == 0) race_link(argv[5], atoi(argv[4]), O_WRONLY);
   return 0;
