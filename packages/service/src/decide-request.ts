@@ -86,12 +86,7 @@ export async function decideInside(
       after: recordOf(facts),
     }),
   );
-  const revision = await tx.revisions.next();
-  await tx.revisions.append({
-    revision,
-    body: changeBody(changed.facts),
-    createdMs: facts.nowMs,
-  });
+  const revision = await tx.revisions.append({ body: changeBody(changed.facts), createdMs: facts.nowMs });
   const { approval, denial, rule } = facts;
   const written = { approval: approval === null ? null : asMade(approval), denial, rule };
   const requestId = aimed.request?.id ?? null;

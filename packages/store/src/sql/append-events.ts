@@ -108,7 +108,7 @@ async function appendEach(scope: Scope, events: readonly EventRow[]): Promise<vo
   if (scope.kind === "postgres") return insertRows(scope, "event", EVENT_COLUMNS, rows);
   for (const row of rows) row.push(NOT_INDEXED);
   await insertRows(scope, "event", LATE_COLUMNS, rows);
-  scope.leaveEvents(rows.length);
+  scope.leave("event", rows.length);
 }
 
 /** The same rows; one by one where they have little in common. */
@@ -129,6 +129,8 @@ function appendAlike(scope: Scope, events: readonly EventRow[]): unknown {
     const event = sets[at];
     return event === undefined ? nothing : sharedOf(event);
   });
+  // INVARIANT: what is left for later stays the end of the table: these are indexed at once.
+  scope.settle("event");
   return scope.run(textFor(room), [...shared.flat(), ...parameters]);
 }
 
