@@ -109,6 +109,7 @@ export {
   type RecordVerbs,
 } from "./port/record-port.ts";
 export {
+  type AskedRequest,
   CONTINUATION_STATES,
   type ContinuationReader,
   type ContinuationRow,

@@ -2,21 +2,17 @@
  * Requests.
  * INVARIANT: at most one pending request per tuple, organization, user and session: a partial unique index.
  */
-import type { Attester, Operation, PermissionMode, RequestStatus, ResourceType } from "@sallyport/contract";
 import { type Expression, type SqlBool, sql } from "kysely";
-import type { RequestFilter, RequestRow, RequestVerbs } from "../port.ts";
+import type { RequestFilter, RequestVerbs } from "../port.ts";
 import {
   checkedLimit,
   jsonColumn,
-  jsonOf,
-  mappedBy,
   pairColumns,
-  principalOf,
+  principalColumn,
   SESSION,
-  sessionColumns,
   sessionConditions,
-  sessionKeyOf,
-  subjectOf,
+  sessionKeyColumn,
+  targetHash,
   TUPLE,
   TUPLE_KEY,
   tupleColumns,
@@ -26,50 +22,22 @@ import {
 import { equal } from "./conditions.ts";
 import { listRows } from "./list-rows.ts";
 import { isOne, prepared } from "./prepared.ts";
+import { ASKED, inOrder, requestOf, toAsked, toRequest } from "./request-rows.ts";
 import type { RequestTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
 const PENDING = sql.lit("pending");
 const TUPLE_PAIR = ["subject_type", "subject_name", "resource_type", "operation"] as const;
 
-const requestOf = (row: RequestTable): RequestRow =>
-  Object.freeze({
-    id: row.id,
-    subject: subjectOf(row.subject_type, row.subject_name),
-    resourceType: row.resource_type as ResourceType,
-    operation: row.operation as Operation,
-    target: row.target,
-    targetRequested: row.target_requested,
-    organizationId: principalOf(row.organization_id),
-    userId: principalOf(row.user_id),
-    sessionKey: sessionKeyOf(row.session_key),
-    taskId: row.task_id,
-    subjectChain: jsonOf(row.subject_chain),
-    mode: row.mode as PermissionMode,
-    destructive: jsonOf(row.destructive),
-    attestedBy: row.attested_by as Attester,
-    status: row.status as RequestStatus,
-    count: row.count,
-    firstSeenMs: row.first_seen_ms,
-    lastSeenMs: row.last_seen_ms,
-    expiresAtMs: row.expires_at_ms,
-    decidedBy: row.decided_by === null ? null : jsonOf(row.decided_by),
-    decidedAtMs: row.decided_at_ms,
-    decisionReason: row.decision_reason,
-    approvalId: row.approval_id,
-  });
-
-const toRequest = mappedBy(requestOf);
-
 const GET = prepared(["id"], (db, { id }) => db.selectFrom("request").selectAll().where("id", "=", id));
 
 const LOCK = prepared(["id"], (db, { id }, scope) => {
-  const one = db.selectFrom("request").selectAll().where("id", "=", id);
+  const one = db.selectFrom("request").select(ASKED).where("id", "=", id);
   return scope.kind === "postgres" ? one.forUpdate() : one;
 });
 
 const FIND_PENDING = prepared([...TUPLE, ...SESSION], (db, marks) =>
-  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+  db.selectFrom("request").select(ASKED).where("status", "=", PENDING).where(equal<RequestTable>(marks)),
 );
 
 const COUNT_PENDING = prepared(["type", "name"], (db, { type, name }) =>
@@ -82,17 +50,12 @@ const COUNT_PENDING = prepared(["type", "name"], (db, { type, name }) =>
 );
 
 const PENDING_OF = prepared(TUPLE_PAIR, (db, marks) =>
-  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+  db.selectFrom("request").select(ASKED).where("status", "=", PENDING).where(equal<RequestTable>(marks)),
 );
 
 const PENDING_OF_TUPLE = prepared(TUPLE, (db, marks) =>
-  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+  db.selectFrom("request").select(ASKED).where("status", "=", PENDING).where(equal<RequestTable>(marks)),
 );
-
-/** WHY not by the database: SQLite would rather read every pending request in this order than sort a few. */
-const oldestFirst = (one: RequestRow, other: RequestRow): number =>
-  one.firstSeenMs - other.firstSeenMs || (one.id < other.id ? -1 : 1);
-const inOrder = (rows: readonly RequestTable[]) => rows.map(requestOf).toSorted(oldestFirst);
 
 const INSERT = prepared(
   [
@@ -190,7 +153,21 @@ export function requestVerbs(scope: Scope): RequestVerbs {
     get: async (id) => GET.first(scope, { id }, toRequest),
 
     findPending: async (identity) =>
-      FIND_PENDING.first(scope, { ...tupleColumns(identity), ...sessionColumns(identity) }, toRequest),
+      FIND_PENDING.first(
+        scope,
+        {
+          subject_type: identity.subject.type,
+          subject_name: identity.subject.name,
+          resource_type: identity.resourceType,
+          operation: identity.operation,
+          target: identity.target,
+          target_hash: targetHash(identity.target),
+          organization_id: principalColumn(identity.organizationId),
+          user_id: principalColumn(identity.userId),
+          session_key: sessionKeyColumn(identity.sessionKey),
+        },
+        toAsked,
+      ),
 
     list: (filter, page) => {
       const where = sql<SqlBool>`(${requestConditions(filter)} and ${placeOf(scope, filter)})`;
@@ -229,9 +206,16 @@ export function requestVerbs(scope: Scope): RequestVerbs {
         scope,
         {
           id: request.id,
-          ...tupleColumns(request),
+          subject_type: request.subject.type,
+          subject_name: request.subject.name,
+          resource_type: request.resourceType,
+          operation: request.operation,
+          target: request.target,
+          target_hash: targetHash(request.target),
           target_requested: request.targetRequested,
-          ...sessionColumns(request),
+          organization_id: principalColumn(request.organizationId),
+          user_id: principalColumn(request.userId),
+          session_key: sessionKeyColumn(request.sessionKey),
           task_id: request.taskId,
           subject_chain: jsonColumn(request.subjectChain),
           mode: request.mode,
@@ -249,7 +233,7 @@ export function requestVerbs(scope: Scope): RequestVerbs {
     countRepeats: async (id, { times, lastSeenMs }) =>
       COUNT_REPEATS.changed(scope, { id, times, last_seen: lastSeenMs }, isOne),
 
-    lock: async (id) => LOCK.first(scope, { id }, toRequest),
+    lock: async (id) => LOCK.first(scope, { id }, toAsked),
 
     settle: async (id, settlement) =>
       SETTLE.changed(
