@@ -15,7 +15,7 @@ import { inTurns } from "../sampling.mjs";
 
 const BLOCK = Buffer.alloc(4096, 7);
 /** As many as a commit of a request hands to SQLite's log. */
-const BLOCKS = Buffer.alloc(17 * 4096, 7);
+const BLOCKS = Buffer.alloc(13 * 4096, 7);
 const WARM_UPS = 300;
 const LASTS_MS = 3_600_000;
 

@@ -161,6 +161,7 @@ export interface ChangeTable {
   created_ms: number;
 }
 
+/** PostgreSQL: the revision. SQLite: no less than what was trimmed; the newest row of the changes is the revision. */
 interface CounterTable {
   name: string;
   value: number;
