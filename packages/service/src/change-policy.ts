@@ -80,9 +80,8 @@ export async function changeUnchecked(
     );
     if (change.changed.length === 0)
       return { ok: true, actionId, revision: await tx.revisions.current(), repeated: false };
-    const revision = await tx.revisions.next();
     const createdMs = parts.clock.nowMs();
-    await tx.revisions.append({ revision, body: changeBody(change.changed), createdMs });
+    const revision = await tx.revisions.append({ body: changeBody(change.changed), createdMs });
     return { ok: true, actionId, revision, repeated: false };
   });
   // INVARIANT: also where it was so already: whoever made it so may still be waiting for the nodes.

@@ -11,7 +11,7 @@ import {
   type SnapshotOptions,
   decide,
 } from "@sallyport/policy";
-import type { RequestRow, SessionIdentity, Tuple } from "@sallyport/store";
+import type { SessionIdentity, Tuple } from "@sallyport/store";
 
 const DECIDED: ReadonlySet<string> = new Set([
   "allowed_session",
@@ -52,6 +52,6 @@ export function accessOfTuple(tuple: Tuple, { parseUrl }: Pick<SnapshotOptions, 
   return parseAccess({ resourceType, operation, target }, parseUrl);
 }
 
-export function sessionOfRow({ organizationId, userId, sessionKey }: RequestRow): SessionIdentity {
+export function sessionOfRow({ organizationId, userId, sessionKey }: SessionIdentity): SessionIdentity {
   return { organizationId, userId, sessionKey };
 }

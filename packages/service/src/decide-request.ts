@@ -6,7 +6,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { PolicyAction } from "@sallyport/contract";
-import type { RequestRow, StoreTransaction } from "@sallyport/store";
+import type { AskedRequest, StoreTransaction } from "@sallyport/store";
 import { actionFacts } from "./access-events.ts";
 import type { CallerContext } from "./caller-context.ts";
 import { policyContext } from "./caller-context.ts";
@@ -86,12 +86,7 @@ export async function decideInside(
       after: recordOf(facts),
     }),
   );
-  const revision = await tx.revisions.next();
-  await tx.revisions.append({
-    revision,
-    body: changeBody(changed.facts),
-    createdMs: facts.nowMs,
-  });
+  const revision = await tx.revisions.append({ body: changeBody(changed.facts), createdMs: facts.nowMs });
   const { approval, denial, rule } = facts;
   const written = { approval: approval === null ? null : asMade(approval), denial, rule };
   const requestId = aimed.request?.id ?? null;
@@ -205,7 +200,7 @@ function candidates(
   tx: StoreTransaction,
   { tuple, approval }: DecidedFacts,
   { match }: Aimed,
-): Promise<readonly RequestRow[]> {
+): Promise<readonly AskedRequest[]> {
   if (approval === null) return tx.requests.pendingOf(tuple);
   // WHY: uses that are counted go to the request that was looked at, not to whoever else waits.
   if (approval.maxUses !== null) return Promise.resolve([]);

@@ -5,7 +5,7 @@
  */
 import { type Match, parseTarget } from "@sallyport/contract";
 import type { Change } from "@sallyport/policy";
-import type { RequestRow, SessionIdentity, StoreTransaction, Tuple } from "@sallyport/store";
+import type { AskedRequest, SessionIdentity, StoreTransaction, Tuple } from "@sallyport/store";
 import { type Coverage, coverageOf, sessionOfRow } from "./coverage.ts";
 import {
   type ByAccess,
@@ -29,7 +29,7 @@ export interface Aim {
 
 export interface Aimed {
   readonly ok: true;
-  readonly request: RequestRow | null;
+  readonly request: AskedRequest | null;
   /**
    * Nothing goes on after the request, as was seen under its lock.
    * INVARIANT: it stays so until the transaction ends: whoever adds a continuation writes the request first.
@@ -47,7 +47,7 @@ export interface Aimed {
 export interface Missed {
   readonly ok: false;
   readonly refusal: Refusal;
-  readonly settled: RequestRow | null;
+  readonly settled: AskedRequest | null;
 }
 
 export async function aimOf(
@@ -86,7 +86,7 @@ function faultOfWords(
   return undefined;
 }
 
-async function requestOf(tx: StoreTransaction, by: Aim["by"]): Promise<RequestRow | null> {
+async function requestOf(tx: StoreTransaction, by: Aim["by"]): Promise<AskedRequest | null> {
   if ("requestId" in by) return tx.requests.lock(by.requestId);
   if (by.session === undefined) return null;
   const pending = await tx.requests.findPending({ ...accessTuple(by), ...by.session });
@@ -96,7 +96,7 @@ async function requestOf(tx: StoreTransaction, by: Aim["by"]): Promise<RequestRo
 async function faultOfRequest(
   parts: NodeParts,
   tx: StoreTransaction,
-  request: RequestRow,
+  request: AskedRequest,
   kind: DecisionKind,
   words: Aim["words"],
 ): Promise<Missed | undefined> {
@@ -111,7 +111,7 @@ async function faultOfRequest(
 
 async function faultOfSession(
   tx: StoreTransaction,
-  request: RequestRow,
+  request: AskedRequest,
   words: Aim["words"],
 ): Promise<Refusal | undefined> {
   const { sessionKey } = request;
@@ -128,7 +128,7 @@ async function faultOfSession(
   return undefined;
 }
 
-function decidedRefusal(request: RequestRow): Refusal {
+function decidedRefusal(request: AskedRequest): Refusal {
   const status = request.status === "pending" ? "expired" : request.status;
   const decidedBy = deciderId(request.decidedBy);
   const who = decidedBy === null ? "" : ` by user \`${String(decidedBy)}\``;
@@ -154,7 +154,7 @@ function widened(
   const coverage = coverageOf(parts, scratchChange(kind, tuple, match, session));
   if (!coverage.ok) return missed(refusal("invalid_target", coverage.message));
   const asking = request === null ? { organizationId: null, userId: null, sessionKey: null } : request;
-  if (!coverage.covers(tupleOf(asked), sessionOfRow(asking as RequestRow)))
+  if (!coverage.covers(tupleOf(asked), sessionOfRow(asking)))
     return missed(refusal("invalid_target", "the widening does not cover the request: choose a wider one"));
   return { ok: true, request, endsThere, tuple, match, session, covers: coverage.covers };
 }
@@ -194,7 +194,7 @@ const STATUS_OF = {
   approve_permanently: "approved_permanent",
   deny: "denied",
   block: "denied",
-} as const satisfies Record<DecisionKind, RequestRow["status"]>;
+} as const satisfies Record<DecisionKind, AskedRequest["status"]>;
 
 export function statusOf(kind: DecisionKind): (typeof STATUS_OF)[DecisionKind] {
   return STATUS_OF[kind];

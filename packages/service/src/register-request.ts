@@ -7,6 +7,7 @@
 import type { Access, ExternalAccessCheck, Subject } from "@sallyport/contract";
 import type { Context } from "@sallyport/policy";
 import type {
+  AskedRequest,
   ContinuationRow,
   NewRequest,
   RequestIdentity,
@@ -152,7 +153,7 @@ const AS_MADE = {
 } as const;
 
 function registeredAs(
-  { id, expiresAtMs }: RequestRow,
+  { id, expiresAtMs }: AskedRequest,
   continuationId: string | null,
   { isNew }: { readonly isNew: boolean },
 ): Registered {
@@ -214,7 +215,7 @@ async function addContinuation(
   parts: NodeParts,
   tx: StoreTransaction,
   { resume, caller, isWaiting }: Registration,
-  request: RequestRow,
+  request: AskedRequest,
   id: string,
 ): Promise<string | null> {
   if (resume === null) return null;

@@ -10,7 +10,7 @@ import type {
   Resume,
   SubjectFrame,
 } from "@sallyport/contract";
-import type { ContinuationRow, RequestRow } from "@sallyport/store";
+import type { AskedRequest, ContinuationRow, RequestRow } from "@sallyport/store";
 import { maskTarget } from "./audit/event-masking.ts";
 import { shownDigest } from "./digest/shown-digest.ts";
 import { timestampOf } from "./node-clock.ts";
@@ -47,7 +47,7 @@ export function requestRecord(
 }
 
 /** Of the target itself, not of the masked one: what is decided is what was asked for. */
-export function digestOfRequest(row: RequestRow, continuations: readonly ContinuationRow[]): Digest {
+export function digestOfRequest(row: AskedRequest, continuations: readonly ContinuationRow[]): Digest {
   const { organizationId, userId, sessionKey, taskId } = row;
   return shownDigest({
     subject: row.subject,

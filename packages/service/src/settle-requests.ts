@@ -3,7 +3,7 @@
  * is dropped. INVARIANT: whoever settles a request also sees to all of its continuations.
  */
 import type { PermissionDecision, RequestStatus, Resolution } from "@sallyport/contract";
-import type { Json, RequestRow, StoreTransaction } from "@sallyport/store";
+import type { AskedRequest, Json, StoreTransaction } from "@sallyport/store";
 import { type UnchainedEvent, resolvedEvent } from "./access-events.ts";
 import type { NodeParts } from "./node-parts.ts";
 import { tupleOf } from "./policy-rows.ts";
@@ -18,7 +18,7 @@ export interface Settling {
   readonly facts: ActionFacts;
   readonly decision: PermissionDecision;
   /** A request that was seen, under its lock, to have nothing that goes on after it. */
-  readonly endsThere?: RequestRow | null;
+  readonly endsThere?: AskedRequest | null;
 }
 
 const RESOLUTIONS: Readonly<Record<Settling["to"], Resolution>> = {
@@ -33,7 +33,7 @@ const RESOLUTIONS: Readonly<Record<Settling["to"], Resolution>> = {
 export async function settleRequest(
   parts: NodeParts,
   tx: StoreTransaction,
-  request: RequestRow,
+  request: AskedRequest,
   settling: Settling,
   record: (event: UnchainedEvent) => void,
 ): Promise<number | null> {
@@ -66,7 +66,7 @@ export async function settleRequest(
 async function settleContinuations(
   parts: NodeParts,
   tx: StoreTransaction,
-  request: RequestRow,
+  request: AskedRequest,
   { approvalId, nowMs }: Settling,
 ): Promise<number> {
   let jobs = 0;

@@ -49,7 +49,7 @@ export interface StoreReader {
 
 /**
  * Each verb is one statement where that is possible. A later statement sees what others committed before it
- * (read committed); `requests.lock`, `revisions.next` and every conditional update take row locks.
+ * (read committed); `requests.lock`, `revisions.append` and every conditional update take row locks.
  */
 export interface StoreTransaction extends StoreReader {
   readonly requests: RequestVerbs;
@@ -109,6 +109,7 @@ export {
   type RecordVerbs,
 } from "./port/record-port.ts";
 export {
+  type AskedRequest,
   CONTINUATION_STATES,
   type ContinuationReader,
   type ContinuationRow,

@@ -34,6 +34,19 @@ export interface RequestRow extends Tuple, OriginColumns {
   readonly approvalId: string | null;
 }
 
+/** What was asked for, by whom, and how it stands: all that a decision needs. What is only shown is left out. */
+export type AskedRequest = Omit<
+  RequestRow,
+  | "targetRequested"
+  | "mode"
+  | "destructive"
+  | "attestedBy"
+  | "count"
+  | "lastSeenMs"
+  | "decidedAtMs"
+  | "decisionReason"
+>;
+
 /** What is unknown when a request is made follows: it is pending, seen once, not decided. */
 export type NewRequest = Omit<
   RequestRow,
@@ -59,15 +72,15 @@ export interface RequestFilter extends IdentityFilter, SessionFilter {
 
 export interface RequestReader {
   get(id: string): Promise<RequestRow | null>;
-  findPending(identity: RequestIdentity): Promise<RequestRow | null>;
+  findPending(identity: RequestIdentity): Promise<AskedRequest | null>;
   /** By (first seen, id). */
   list(filter: RequestFilter, page: PageRequest): Promise<Page<RequestRow>>;
   count(filter: RequestFilter): Promise<number>;
   countPending(subject: Subject): Promise<number>;
   /** Every pending request of the subject with this pair: what a widened decision may cover. */
-  pendingOf(pair: Omit<Tuple, "target">): Promise<readonly RequestRow[]>;
+  pendingOf(pair: Omit<Tuple, "target">): Promise<readonly AskedRequest[]>;
   /** Every pending request of the tuple, whatever its session. */
-  pendingOfTuple(tuple: Tuple): Promise<readonly RequestRow[]>;
+  pendingOfTuple(tuple: Tuple): Promise<readonly AskedRequest[]>;
   /** Pending requests whose time is over, oldest first. */
   due(nowMs: number, limit: number): Promise<readonly RequestRow[]>;
 }
@@ -83,7 +96,7 @@ export interface RequestVerbs extends RequestReader {
     repeats: { readonly times: number; readonly lastSeenMs: number },
   ): Promise<boolean>;
   /** Nobody else can change the row until this transaction ends. */
-  lock(id: string): Promise<RequestRow | null>;
+  lock(id: string): Promise<AskedRequest | null>;
   /** True for exactly one caller, however many race. */
   settle(id: string, settlement: Settlement): Promise<boolean>;
 }

@@ -10,6 +10,8 @@ export interface ChangeRow {
   readonly createdMs: number;
 }
 
+export type NewChange = Omit<ChangeRow, "revision">;
+
 export interface RevisionReader {
   /** Zero in a new store. */
   current(): Promise<number>;
@@ -18,11 +20,12 @@ export interface RevisionReader {
 }
 
 export interface RevisionVerbs extends RevisionReader {
-  /** The next revision; others that ask wait until this transaction ends. Take it late. */
-  next(): Promise<number>;
-  /** One row per revision; the body may hold several changes. */
-  append(change: ChangeRow): Promise<void>;
-  /** Forgets the log up to and including `revision`. How many rows are gone. */
+  /**
+   * The next revision, with its row, which may hold several changes; others that append wait until this transaction ends.
+   * Append late.
+   */
+  append(change: NewChange): Promise<number>;
+  /** Forgets the log up to and including `revision`; revisions go on from where they were. How many rows are gone. */
   trim(revision: number): Promise<number>;
 }
 

@@ -188,7 +188,7 @@ describe("hearing of revisions", () => {
     const listening = await openStore({ pollMs: 3_600_000 });
     const writing = await openStore();
     const heard = next(listening, 1);
-    await writing.transaction((tx) => tx.revisions.next());
+    await writing.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }));
     expect(await heard).toBe(1);
   });
 
@@ -208,10 +208,10 @@ describe("hearing of revisions", () => {
     const heard = next(listening, 1);
     await server.cutConnections(url);
     await recovered(writing);
-    await writing.transaction((tx) => tx.revisions.next());
+    await writing.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }));
     expect(await heard).toBe(1);
     const again = next(listening, 2);
-    await writing.transaction((tx) => tx.revisions.next());
+    await writing.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }));
     expect(await again).toBe(2);
   });
 });

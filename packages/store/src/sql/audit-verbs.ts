@@ -97,7 +97,7 @@ function wantedEvents(scope: Scope, filter: EventFilter): Expression<SqlBool> {
     code: filter.code,
   });
   // WHY said: indexes that are made later hold those alone, and are found by the same words only.
-  const isIndexed = scope.settleEvents() ? sql`"indexed" = 1` : sql`1 = 1`;
+  const isIndexed = scope.settle("event") ? sql`"indexed" = 1` : sql`1 = 1`;
   // WHY hidden from SQLite: it would read and sort the whole chain of a node for one page.
   const column = kind === "sqlite" ? sql`+"node"` : sql`"node"`;
   const ofNode = node === undefined ? sql`1 = 1` : sql`${column} = ${node}`;

@@ -20,11 +20,16 @@ export interface Answer {
 /** How many rows the caller looks at. */
 export type Wanted = "all" | "first";
 
+/** Tables with rows that an engine may index later. */
+export type LateTable = "event" | "approval" | "request";
+
 export interface LateIndexing {
-  /** So many rows were just left. */
-  leave(count: number): void;
+  /** So many rows were just appended. */
+  leave(table: Exclude<LateTable, "request">, count: number): void;
+  /** A request was just settled. */
+  leaveRequest(id: string): void;
   /** Whatever was left is found from now on. False: it cannot be written now, and has to be searched for without. */
-  settle(): boolean;
+  settle(table: LateTable): boolean;
 }
 
 /** INVARIANT: ends with exactly one of `commit` and `rollback`; `rollback` never rejects. */
@@ -35,7 +40,8 @@ export interface Session {
    */
   execute(text: string, parameters: readonly Parameter[], wanted?: Wanted): Answer | Promise<Answer>;
   /**
-   * Events that searches must find are left for a later index, or found by it from now on. Only where the engine does so.
+   * Rows that searches and lists must find are left for a later index, or found by it from now on. Only where the engine
+   * does so.
    * WHY: most of what the commit of a decision writes are indexes that nobody needs before the next search.
    */
   readonly lateIndex?: LateIndexing;

@@ -24,6 +24,10 @@ export async function listHeldSessions(
   const { after, direction, fetch } = paging(ORDER, placeOf(page.after), page);
   const order = sql.join(ORDER.map((column) => sql`${sql.ref(column)} ${sql.raw(direction)}`));
   const identity = sql.join(SESSION.map((column) => sql.ref(column)));
+  // WHY: in this order SQLite finds rows of the table side by side.
+  const pending = scope.kind === "sqlite" ? sql`request indexed by request_open` : sql`request`;
+  const isPending =
+    scope.kind === "sqlite" ? sql`in_pending = 1 and status = 'pending'` : sql`status = 'pending'`;
   const query = sql`
     select * from (
       select ${identity}, sum(is_approval) as approvals, sum(is_pending) as pending, max(at_ms) as seen_ms
@@ -32,7 +36,7 @@ export async function listHeldSessions(
         from approval where scope = 'session'
         union all
         select ${identity}, 0 as is_approval, 1 as is_pending, last_seen_ms as at_ms
-        from request where status = 'pending' and session_key <> ''
+        from ${pending} where ${isPending} and session_key <> ''
       ) as held group by ${identity}
     ) as held_session where ${after} order by ${order} limit ${fetch}`;
   const { sql: text, parameters } = query.compile(scope.build);

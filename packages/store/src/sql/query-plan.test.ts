@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { StoreTransaction } from "../port.ts";
 import { type SqliteConnection, connect } from "../sqlite/driver.ts";
+import { settleText } from "../sqlite/late-index.ts";
+import { MOVE_ALL, MOVE_KNOWN } from "../sqlite/late-requests.ts";
 import { type SqliteEngine, openSqliteEngine } from "../sqlite/sqlite-engine.ts";
 import { newRequest } from "../testing/sample-rows.ts";
 import type { Engine } from "./engine.ts";
@@ -74,7 +76,55 @@ test.each<readonly [string, (tx: StoreTransaction) => Promise<unknown>, string]>
   [
     "the newest pending requests",
     (tx) => tx.requests.list({ status: "pending" }, { limit: 50 }),
+    "request_open",
+  ],
+  [
+    "the rest of the pending requests",
+    (tx) => tx.requests.list({ status: "pending" }, { limit: 50, after: { timeMs: 5, id: "r-1" } }),
+    "request_open",
+  ],
+  [
+    "the newest denied requests",
+    (tx) => tx.requests.list({ status: "denied" }, { limit: 50 }),
     "request_by_status",
+  ],
+  [
+    "the newest denied requests of a user",
+    (tx) => tx.requests.list({ status: "denied", userId: 21 }, { limit: 50 }),
+    "request_by_user",
+  ],
+  [
+    "the newest pending requests of a session",
+    (tx) => tx.requests.list({ status: "pending", sessionKey: "s-1" }, { limit: 50 }),
+    "request_by_session",
+  ],
+  [
+    "how many are pending",
+    (tx) => tx.requests.count({ status: "pending" }),
+    "COVERING INDEX request_pending",
+  ],
+  [
+    "how many expired",
+    (tx) => tx.requests.count({ status: "expired" }),
+    "COVERING INDEX request_by_status (status=?)",
+  ],
+  [
+    "who waits for a decision",
+    (tx) => tx.sessions.listHeld({ limit: 50 }),
+    "request USING INDEX request_open",
+  ],
+  ["the newest approvals", (tx) => tx.approvals.list({}, { limit: 50 }), "approval_by_time"],
+  ["the approvals of a tuple", (tx) => tx.approvals.findByTuple(request), "approval_identity"],
+  [
+    "the approvals of subjects",
+    (tx) => tx.approvals.listForSubjects([subject], SESSION),
+    "approval_identity",
+  ],
+  ["the newest revision", (tx) => tx.revisions.current(), "SEARCH change"],
+  [
+    "what the next revision follows",
+    (tx) => tx.revisions.append({ body: null, createdMs: 1 }),
+    "SEARCH change",
   ],
   ["the newest requests", (tx) => tx.requests.list({}, { limit: 50 }), "request_by_time"],
   [
@@ -120,5 +170,16 @@ test.each<readonly [string, (tx: StoreTransaction) => Promise<unknown>, string]>
   const plan = JSON.stringify(copy.run(`explain query plan ${text}`).rows);
   expect(plan).toContain(index);
   if (index === "request_pending") expect(plan).toContain("SEARCH");
-  if (/^request_by_|_by_time$/.test(index)) expect(plan).not.toContain("TEMP B-TREE");
+  if (/^request_(by_|open)|_by_time$/.test(index)) expect(plan).not.toContain("TEMP B-TREE");
+});
+
+test.each([
+  ["events", settleText("event"), "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)"],
+  ["approvals", settleText("approval"), "SEARCH approval USING INTEGER PRIMARY KEY (rowid>?)"],
+  ["requests that are known", MOVE_KNOWN, "INDEX sqlite_autoindex_request_1 (id=?)"],
+  ["requests that are not known", MOVE_ALL, "INDEX request_open"],
+])("%s that were left for later are found without a look at the others", (_name, text, way) => {
+  const plan = JSON.stringify(copy.run(`explain query plan ${text}`).rows);
+  expect(plan).toContain(way);
+  expect(plan).not.toMatch(/TEMP B-TREE|SCAN request"/);
 });

@@ -139,6 +139,10 @@ describe.each([
       ]);
       expect(await tx.approvals.get("a-1")).toMatchObject({ maxUses: 3, scope: "permanent" });
       expect(await tx.approvals.get("a-2")).toMatchObject({ scope: "session", sessionKey: "s-1" });
+      const { rows: approvals } = await tx.approvals.list({}, { limit: 9 });
+      expect(approvals.map(({ id }) => id).toSorted()).toEqual(["a-1", "a-2"]);
+      const { rows: waiting } = await tx.requests.list({ status: "pending" }, { limit: 9 });
+      expect(waiting.map(({ id }) => id)).toContain("r-1");
       expect(await tx.denials.get("d-1")).toMatchObject({ reason: "not this one" });
       expect(await tx.rules.list()).toMatchObject([{ id: "rule-1", effect: "deny" }]);
       expect(await tx.sessions.isEnded({ organizationId: 21, userId: "anna", sessionKey: "s-0" })).toBe(true);
@@ -159,7 +163,7 @@ describe.each([
     const again = await place.store();
     await again.transaction(async (tx) => {
       expect(await tx.requests.touchPending("r-1", 9000)).toBe(2);
-      expect(await tx.revisions.next()).toBe(2);
+      expect(await tx.revisions.append({ body: null, createdMs: 1 })).toBe(2);
     });
     await again.close();
   });

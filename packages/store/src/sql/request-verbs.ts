@@ -2,21 +2,17 @@
  * Requests.
  * INVARIANT: at most one pending request per tuple, organization, user and session: a partial unique index.
  */
-import type { Attester, Operation, PermissionMode, RequestStatus, ResourceType } from "@sallyport/contract";
-import { sql } from "kysely";
-import type { RequestFilter, RequestRow, RequestVerbs } from "../port.ts";
+import { type Expression, type SqlBool, sql } from "kysely";
+import type { RequestFilter, RequestVerbs } from "../port.ts";
 import {
   checkedLimit,
   jsonColumn,
-  jsonOf,
-  mappedBy,
   pairColumns,
-  principalOf,
+  principalColumn,
   SESSION,
-  sessionColumns,
   sessionConditions,
-  sessionKeyOf,
-  subjectOf,
+  sessionKeyColumn,
+  targetHash,
   TUPLE,
   TUPLE_KEY,
   tupleColumns,
@@ -26,50 +22,22 @@ import {
 import { equal } from "./conditions.ts";
 import { listRows } from "./list-rows.ts";
 import { isOne, prepared } from "./prepared.ts";
+import { ASKED, inOrder, requestOf, toAsked, toRequest } from "./request-rows.ts";
 import type { RequestTable } from "./schema.ts";
 import type { Scope } from "./scope.ts";
 
 const PENDING = sql.lit("pending");
 const TUPLE_PAIR = ["subject_type", "subject_name", "resource_type", "operation"] as const;
 
-const requestOf = (row: RequestTable): RequestRow =>
-  Object.freeze({
-    id: row.id,
-    subject: subjectOf(row.subject_type, row.subject_name),
-    resourceType: row.resource_type as ResourceType,
-    operation: row.operation as Operation,
-    target: row.target,
-    targetRequested: row.target_requested,
-    organizationId: principalOf(row.organization_id),
-    userId: principalOf(row.user_id),
-    sessionKey: sessionKeyOf(row.session_key),
-    taskId: row.task_id,
-    subjectChain: jsonOf(row.subject_chain),
-    mode: row.mode as PermissionMode,
-    destructive: jsonOf(row.destructive),
-    attestedBy: row.attested_by as Attester,
-    status: row.status as RequestStatus,
-    count: row.count,
-    firstSeenMs: row.first_seen_ms,
-    lastSeenMs: row.last_seen_ms,
-    expiresAtMs: row.expires_at_ms,
-    decidedBy: row.decided_by === null ? null : jsonOf(row.decided_by),
-    decidedAtMs: row.decided_at_ms,
-    decisionReason: row.decision_reason,
-    approvalId: row.approval_id,
-  });
-
-const toRequest = mappedBy(requestOf);
-
 const GET = prepared(["id"], (db, { id }) => db.selectFrom("request").selectAll().where("id", "=", id));
 
 const LOCK = prepared(["id"], (db, { id }, scope) => {
-  const one = db.selectFrom("request").selectAll().where("id", "=", id);
+  const one = db.selectFrom("request").select(ASKED).where("id", "=", id);
   return scope.kind === "postgres" ? one.forUpdate() : one;
 });
 
 const FIND_PENDING = prepared([...TUPLE, ...SESSION], (db, marks) =>
-  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+  db.selectFrom("request").select(ASKED).where("status", "=", PENDING).where(equal<RequestTable>(marks)),
 );
 
 const COUNT_PENDING = prepared(["type", "name"], (db, { type, name }) =>
@@ -82,17 +50,12 @@ const COUNT_PENDING = prepared(["type", "name"], (db, { type, name }) =>
 );
 
 const PENDING_OF = prepared(TUPLE_PAIR, (db, marks) =>
-  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+  db.selectFrom("request").select(ASKED).where("status", "=", PENDING).where(equal<RequestTable>(marks)),
 );
 
 const PENDING_OF_TUPLE = prepared(TUPLE, (db, marks) =>
-  db.selectFrom("request").selectAll().where("status", "=", PENDING).where(equal<RequestTable>(marks)),
+  db.selectFrom("request").select(ASKED).where("status", "=", PENDING).where(equal<RequestTable>(marks)),
 );
-
-/** WHY not by the database: SQLite would rather read every pending request in this order than sort a few. */
-const oldestFirst = (one: RequestRow, other: RequestRow): number =>
-  one.firstSeenMs - other.firstSeenMs || (one.id < other.id ? -1 : 1);
-const inOrder = (rows: readonly RequestTable[]) => rows.map(requestOf).toSorted(oldestFirst);
 
 const INSERT = prepared(
   [
@@ -172,20 +135,53 @@ const requestConditions = (filter: RequestFilter) =>
     status: filter.status,
   });
 
+/**
+ * WHY said: on SQLite an index by time holds either those among the pending ones or the others, and is found by the same
+ * words only. WHY not always: the requests of one subject, user or session are fewer than those of one status.
+ */
+function placeOf(scope: Scope, filter: RequestFilter): Expression<SqlBool> {
+  const { status, subjectName, userId, sessionKey } = filter;
+  const isOfOne = subjectName !== undefined || userId !== undefined || sessionKey !== undefined;
+  if (scope.kind !== "sqlite" || status === undefined || isOfOne) return sql<SqlBool>`1 = 1`;
+  if (status === "pending") return sql<SqlBool>`"in_pending" = 1`;
+  return scope.settle("request") ? sql<SqlBool>`"in_pending" = 0` : sql<SqlBool>`1 = 1`;
+}
+
 export function requestVerbs(scope: Scope): RequestVerbs {
   const count = () => scope.build.selectFrom("request").select(({ fn }) => fn.countAll<number>().as("total"));
   return {
     get: async (id) => GET.first(scope, { id }, toRequest),
 
     findPending: async (identity) =>
-      FIND_PENDING.first(scope, { ...tupleColumns(identity), ...sessionColumns(identity) }, toRequest),
+      FIND_PENDING.first(
+        scope,
+        {
+          subject_type: identity.subject.type,
+          subject_name: identity.subject.name,
+          resource_type: identity.resourceType,
+          operation: identity.operation,
+          target: identity.target,
+          target_hash: targetHash(identity.target),
+          organization_id: principalColumn(identity.organizationId),
+          user_id: principalColumn(identity.userId),
+          session_key: sessionKeyColumn(identity.sessionKey),
+        },
+        toAsked,
+      ),
 
     list: (filter, page) => {
-      const where = requestConditions(filter);
+      const where = sql<SqlBool>`(${requestConditions(filter)} and ${placeOf(scope, filter)})`;
       return listRows(scope, { table: "request", time: "first_seen_ms", where, toRow: requestOf }, page);
     },
 
-    count: async (filter) => (await scope.first(count().where(requestConditions(filter))))?.total ?? 0,
+    count: async (filter) => {
+      const query = count().where(requestConditions(filter));
+      const isPending = filter.status === "pending";
+      // WHY a literal: the index of what is pending alone is found by it, and counted without the rows.
+      const narrowed = isPending ? query.where("status", "=", PENDING) : query.where(placeOf(scope, filter));
+      const found = await scope.first(narrowed);
+      return found?.total ?? 0;
+    },
 
     countPending: async ({ type, name }) => COUNT_PENDING.first(scope, { type, name }, totalOf),
 
@@ -197,7 +193,8 @@ export function requestVerbs(scope: Scope): RequestVerbs {
       // WHY: left to itself SQLite reads every pending request and sorts them.
       const by = scope.kind === "sqlite" ? sql`indexed by "request_due"` : sql``;
       const query = sql`
-        select * from "request" ${by} where "status" = ${PENDING} and "expires_at_ms" <= ${nowMs}
+        select * from "request" ${by}
+        where "status" = ${PENDING} and ${placeOf(scope, { status: "pending" })} and "expires_at_ms" <= ${nowMs}
         order by "expires_at_ms", "id" limit ${checkedLimit(limit)}`;
       const { sql: text, parameters } = query.compile(scope.build);
       const { rows: found } = await scope.run(text, parameters);
@@ -209,9 +206,16 @@ export function requestVerbs(scope: Scope): RequestVerbs {
         scope,
         {
           id: request.id,
-          ...tupleColumns(request),
+          subject_type: request.subject.type,
+          subject_name: request.subject.name,
+          resource_type: request.resourceType,
+          operation: request.operation,
+          target: request.target,
+          target_hash: targetHash(request.target),
           target_requested: request.targetRequested,
-          ...sessionColumns(request),
+          organization_id: principalColumn(request.organizationId),
+          user_id: principalColumn(request.userId),
+          session_key: sessionKeyColumn(request.sessionKey),
           task_id: request.taskId,
           subject_chain: jsonColumn(request.subjectChain),
           mode: request.mode,
@@ -229,7 +233,7 @@ export function requestVerbs(scope: Scope): RequestVerbs {
     countRepeats: async (id, { times, lastSeenMs }) =>
       COUNT_REPEATS.changed(scope, { id, times, last_seen: lastSeenMs }, isOne),
 
-    lock: async (id) => LOCK.first(scope, { id }, toRequest),
+    lock: async (id) => LOCK.first(scope, { id }, toAsked),
 
     settle: async (id, settlement) =>
       SETTLE.changed(
@@ -243,7 +247,10 @@ export function requestVerbs(scope: Scope): RequestVerbs {
           reason: settlement.reason,
           approval_id: settlement.approvalId,
         },
-        isOne,
+        (changed) => {
+          if (changed === 1) scope.leaveRequest(id);
+          return changed === 1;
+        },
       ),
   };
 }

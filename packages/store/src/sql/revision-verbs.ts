@@ -1,6 +1,8 @@
 /**
  * Revisions, changes and nodes.
- * INVARIANT: `next` locks the one counter row until the transaction ends, so revisions are committed in order.
+ * INVARIANT: revisions are committed in order. On PostgreSQL `append` counts in the one counter row, which stays locked until
+ * the transaction ends. SQLite has one transaction at a time: there the newest row of the log is the count, and the counter
+ * holds what was trimmed, so that no revision is ever given twice.
  */
 import { sql } from "kysely";
 import { StoreUnavailableError } from "../errors.ts";
@@ -13,7 +15,12 @@ import type { Scope } from "./scope.ts";
 export const REVISION_CHANNEL = "sallyport_revision";
 
 const COUNTER = sql.lit("revision");
-function valueOf(row: { readonly value: number } | null): number {
+
+interface Counted {
+  readonly value: number;
+}
+
+function valueOf(row: Counted | null): number {
   if (row !== null) return row.value;
   throw new StoreUnavailableError("the revision counter is gone: the store is damaged, restore a backup");
 }
@@ -21,19 +28,40 @@ function valueOf(row: { readonly value: number } | null): number {
 const changeOf = (row: ChangeTable): ChangeRow =>
   Object.freeze({ revision: row.revision, body: jsonOf(row.body), createdMs: row.created_ms });
 
-const CURRENT = prepared([], (db) => db.selectFrom("counter").select("value").where("name", "=", COUNTER));
+/** WHY the newest row is looked for in the log itself: it is the last one of the table, and costs no page of its own. */
+const NEWEST = sql`max("value", coalesce((select max("revision") from "change"), 0))`;
 
-const NEXT = prepared([], (db) =>
-  db
-    .updateTable("counter")
-    .set((eb) => ({ value: eb("value", "+", sql.lit(1)) }))
-    .where("name", "=", COUNTER)
-    .returning("value"),
-);
+const CURRENT = prepared([], (db, _marks, { kind }) => ({
+  compile: () =>
+    (kind === "sqlite"
+      ? sql<Counted>`select ${NEWEST} as "value" from "counter" where "name" = ${COUNTER}`
+      : sql<Counted>`select "value" from "counter" where "name" = ${COUNTER}`
+    ).compile(db),
+}));
 
-const APPEND = prepared(["revision", "body", "created_ms"], (db, marks) =>
-  db.insertInto("change").values({ ...marks }),
-);
+/** WHY from the counter on SQLite too: where its row is gone nothing is appended, and that is told. */
+const APPEND = prepared(["body", "created_ms"], (db, { body, created_ms: createdMs }, { kind }) => ({
+  compile: () =>
+    (kind === "sqlite"
+      ? sql<Counted>`
+          insert into "change" ("revision", "body", "created_ms")
+          select ${NEWEST} + 1, ${body}, ${createdMs} from "counter" where "name" = ${COUNTER}
+          returning "revision" as "value"`
+      : // WHY told here: the server sends it when, and only when, the transaction is committed.
+        sql<Counted>`
+          with "taken" as (
+            update "counter" set "value" = "value" + 1 where "name" = ${COUNTER} returning "value"
+          ), "logged" as (
+            insert into "change" ("revision", "body", "created_ms")
+            select "value", ${body}::text, ${createdMs}::bigint from "taken"
+          )
+          select "value", pg_notify(${sql.lit(REVISION_CHANNEL)}, "value"::text) from "taken"`
+    ).compile(db),
+}));
+
+const KEEP_COUNT = prepared([], (db) => ({
+  compile: () => sql`update "counter" set "value" = ${NEWEST} where "name" = ${COUNTER}`.compile(db),
+}));
 
 const CHANGES_AFTER = prepared(["revision", "limit"], (db, { revision, limit }) =>
   db.selectFrom("change").selectAll().where("revision", ">", revision).orderBy("revision").limit(limit),
@@ -46,25 +74,17 @@ export function revisionVerbs(scope: Scope): RevisionVerbs {
     changesAfter: async (revision, limit) =>
       CHANGES_AFTER.all(scope, { revision, limit: checkedLimit(limit) }, (rows) => rows.map(changeOf)),
 
-    next: async () => {
-      const taken = NEXT.first(scope, {}, valueOf);
-      const revision = taken instanceof Promise ? await taken : taken;
-      // WHY: the server sends it when, and only when, the transaction is committed.
-      if (scope.kind === "postgres") {
-        await scope.run("select pg_notify($1, $2)", [REVISION_CHANNEL, String(revision)]);
-      }
-      scope.revision = revision;
-      return revision;
+    append: async ({ body, createdMs }) =>
+      APPEND.first(scope, { body: jsonColumn(body), created_ms: createdMs }, (row) => {
+        scope.revision = valueOf(row);
+        return scope.revision;
+      }),
+
+    trim: async (revision) => {
+      // INVARIANT: the count outlives the rows that it is read from.
+      if (scope.kind === "sqlite") await KEEP_COUNT.changed(scope, {}, nothing);
+      return scope.changed(scope.build.deleteFrom("change").where("revision", "<=", revision));
     },
-
-    append: async (change) =>
-      APPEND.changed(
-        scope,
-        { revision: change.revision, body: jsonColumn(change.body), created_ms: change.createdMs },
-        nothing,
-      ),
-
-    trim: (revision) => scope.changed(scope.build.deleteFrom("change").where("revision", "<=", revision)),
   };
 }
 

@@ -36,6 +36,8 @@ export interface RequestTable extends TupleColumns, SessionColumns {
   decided_at_ms: number | null;
   decision_reason: string | null;
   approval_id: string | null;
+  /** SQLite alone: it stands among the pending ones in the indexes that these are listed by. */
+  in_pending?: number | undefined;
 }
 
 export interface ContinuationTable extends SessionColumns {
@@ -62,6 +64,8 @@ export interface ApprovalTable extends TupleColumns, SessionColumns {
   reason: string | null;
   created_ms: number;
   last_used_ms: number | null;
+  /** SQLite alone: lists find it. */
+  listed?: number | undefined;
 }
 
 export interface DenialTable extends TupleColumns {
@@ -157,6 +161,7 @@ export interface ChangeTable {
   created_ms: number;
 }
 
+/** PostgreSQL: the revision. SQLite: no less than what was trimmed; the newest row of the changes is the revision. */
 interface CounterTable {
   name: string;
   value: number;

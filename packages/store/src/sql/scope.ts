@@ -4,7 +4,16 @@
  */
 import type { Compilable, Kysely } from "kysely";
 import { StoreUsageError, StoreValueError } from "../errors.ts";
-import type { Answer, Engine, EngineKind, LateIndexing, Parameter, Session, Wanted } from "./engine.ts";
+import type {
+  Answer,
+  Engine,
+  EngineKind,
+  LateIndexing,
+  LateTable,
+  Parameter,
+  Session,
+  Wanted,
+} from "./engine.ts";
 import type { Schema } from "./schema.ts";
 
 /** Text that PostgreSQL (NUL) or UTF-8 (half a surrogate pair) cannot hold; two such texts could become one. */
@@ -55,14 +64,19 @@ export class Scope {
     }
   }
 
-  /** Where the engine indexes events later: so many were just appended. */
-  leaveEvents(count: number): void {
-    this.#late((late) => late.leave(count));
+  /** Where the engine indexes rows later: so many were just appended. */
+  leave(table: Exclude<LateTable, "request">, count: number): void {
+    this.#late((late) => late.leave(table, count));
   }
 
-  /** Whether the indexes of events, as far as the engine makes them later, hold all of them from here on. */
-  settleEvents(): boolean {
-    return this.#late((late) => late.settle()) ?? false;
+  /** The same of a request that was just settled. */
+  leaveRequest(id: string): void {
+    this.#late((late) => late.leaveRequest(id));
+  }
+
+  /** Whether the indexes of a table, as far as the engine makes them later, hold all of its rows from here on. */
+  settle(table: LateTable): boolean {
+    return this.#late((late) => late.settle(table)) ?? false;
   }
 
   #late<T>(work: (late: LateIndexing) => T): T | undefined {

@@ -103,13 +103,16 @@ export async function openSqliteEngine(path: string, options: SqliteEngineOption
           : run(text, parameters, wanted);
       },
       lateIndex: {
-        leave: (count) => inSession(() => lateIndex.leave(count)),
-        settle: () => inSession(() => (mode === "read" ? lateIndex.settleInRead() : lateIndex.settle())),
+        leave: (table, count) => inSession(() => lateIndex.leave(table, count)),
+        leaveRequest: (id) => inSession(() => lateIndex.leaveRequest(id)),
+        settle: (table) =>
+          inSession(() => (mode === "read" ? lateIndex.settleInRead(table) : lateIndex.settle(table))),
       },
       commit: () => {
         ended = true;
         try {
           connection.exec("commit");
+          lateIndex.committed();
         } catch (error) {
           abandon();
           throw sqliteFault(error, "commit");

@@ -121,8 +121,7 @@ export function concurrencyConformance(current: Current): void {
       await racers(current(), 60, async (node, at) => {
         const revision = await node
           .transaction(async (tx) => {
-            const taken = await tx.revisions.next();
-            await tx.revisions.append({ revision: taken, body: at, createdMs: at });
+            const taken = await tx.revisions.append({ body: at, createdMs: at });
             if (at % 7 === 0) throw new Error("rolled back");
             return taken;
           })
@@ -141,7 +140,7 @@ export function concurrencyConformance(current: Current): void {
       await racers(current(), 24, (node, at) =>
         node.transaction(async (tx) => {
           // The order of the service: whoever decides takes the revision first, and so waits for the one before.
-          await tx.revisions.next();
+          await tx.revisions.append({ body: null, createdMs: 1 });
           if (at % 2 === 0) {
             await tx.approvals.removeByTuple(tuple());
             await tx.denials.insert(newDenial(`d-${at}`));

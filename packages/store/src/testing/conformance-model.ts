@@ -122,7 +122,7 @@ async function apply(
         const done = await tx.approvals.insert(
           newApproval(id, { target: place(given.target), maxUses: given.maxUses, ...of }),
         );
-        await tx.revisions.next();
+        await tx.revisions.append({ body: null, createdMs: 1 });
         return done;
       });
       expect(inserted).toBe(free);
@@ -148,7 +148,7 @@ async function apply(
       const removed = await store.transaction(async (tx) => {
         const gone = await tx.approvals.removeByTuple(tuple({ target: place(given.target) }));
         await tx.denials.insert(newDenial(id, { target: place(given.target) }));
-        await tx.revisions.next();
+        await tx.revisions.append({ body: null, createdMs: 1 });
         return gone.map((row) => row.id);
       });
       const expected = [...model.approvals]
@@ -164,7 +164,7 @@ async function apply(
       const failed = store.transaction(async (tx) => {
         await tx.approvals.removeByTuple(tuple({ target: place(given.target) }));
         await tx.denials.removeByTuple(tuple({ target: place(given.target) }));
-        await tx.revisions.next();
+        await tx.revisions.append({ body: null, createdMs: 1 });
         throw new Error("rolled back");
       });
       await expect(failed).rejects.toThrow("rolled back");

@@ -72,12 +72,12 @@ export function requestConformance(current: Current): void {
         expect(await tx.requests.findPending(newRequest(""))).toBeNull();
         expect(await tx.requests.insert(newRequest("r-2"))).toBe(true);
         expect((await tx.requests.findPending(newRequest("")))?.id).toBe("r-2");
-        expect(await tx.requests.lock("r-1")).toMatchObject({
-          status: "approved_permanent",
-          decidedBy: { id: 7 },
+        const stands = { status: "approved_permanent", decidedBy: { id: 7 }, approvalId: "a-1" };
+        expect(await tx.requests.lock("r-1")).toMatchObject(stands);
+        expect(await tx.requests.get("r-1")).toMatchObject({
+          ...stands,
           decidedAtMs: 5000,
           decisionReason: "fine",
-          approvalId: "a-1",
         });
       });
     });

@@ -13,7 +13,7 @@ export function transactionConformance(current: Current): void {
         await tx.requests.insert(newRequest("r-1"));
         await tx.continuations.insert(newContinuation("c-1", "r-1"));
         await tx.approvals.insert(newApproval("a-1"));
-        await tx.revisions.append({ revision: await tx.revisions.next(), body: {}, createdMs: 1 });
+        await tx.revisions.append({ body: {}, createdMs: 1 });
         await tx.settings.set("mode", "plan", 1);
         throw new Error("changed my mind");
       });
@@ -110,7 +110,7 @@ export function transactionConformance(current: Current): void {
       const { store } = current();
       for (const body of ["a", "b", "c"]) {
         await store.transaction(async (tx) => {
-          await tx.revisions.append({ revision: await tx.revisions.next(), body: [body], createdMs: 9 });
+          await tx.revisions.append({ body: [body], createdMs: 9 });
         });
       }
       await store.transaction(async (tx) => {
@@ -125,6 +125,29 @@ export function transactionConformance(current: Current): void {
         expect((await tx.revisions.changesAfter(0, 10)).map(({ revision }) => revision)).toEqual([3]);
         expect(await tx.revisions.current()).toBe(3);
       });
+    });
+
+    test("a log that is trimmed, also to its end, never lets revisions go back", async () => {
+      const { store, other } = current();
+      const append = (node = store) =>
+        node.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }));
+      expect([await append(), await append(other), await append()]).toEqual([1, 2, 3]);
+      expect(await store.transaction((tx) => tx.revisions.trim(3))).toBe(3);
+      expect(await other.read((tx) => tx.revisions.changesAfter(0, 10))).toEqual([]);
+      expect(await other.read((tx) => tx.revisions.current())).toBe(3);
+      expect(await append(other)).toBe(4);
+      expect(await store.transaction((tx) => tx.revisions.trim(999))).toBe(1);
+      expect(await store.transaction((tx) => tx.revisions.trim(999))).toBe(0);
+      const lost = store.transaction(async (tx) => {
+        expect(await tx.revisions.append({ body: null, createdMs: 1 })).toBe(5);
+        expect(await tx.revisions.append({ body: null, createdMs: 1 })).toBe(6);
+        await tx.revisions.trim(6);
+        expect(await tx.revisions.current()).toBe(6);
+        throw new Error("rolled back");
+      });
+      await expect(lost).rejects.toThrow("rolled back");
+      expect(await store.read((tx) => tx.revisions.current())).toBe(4);
+      expect(await append()).toBe(5);
     });
 
     test("listeners hear what was committed here or elsewhere, rising, and nothing of what was not", async () => {
@@ -142,13 +165,13 @@ export function transactionConformance(current: Current): void {
       stop();
       await store
         .transaction(async (tx) => {
-          await tx.revisions.next();
+          await tx.revisions.append({ body: null, createdMs: 1 });
           throw new Error("rolled back");
         })
         .catch(() => {});
-      await store.transaction((tx) => tx.revisions.next());
-      await other.transaction((tx) => tx.revisions.next());
-      await other.transaction((tx) => tx.revisions.next());
+      await store.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }));
+      await other.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }));
+      await other.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }));
       await arrived;
       expect(heard).toEqual(heard.toSorted((left, right) => left - right));
       expect(heard.at(-1)).toBe(3);
@@ -163,7 +186,7 @@ export function transactionConformance(current: Current): void {
       const heard = new Promise<number>((resolve) => {
         store.onRevision(resolve);
       });
-      expect(await store.transaction((tx) => tx.revisions.next())).toBe(1);
+      expect(await store.transaction((tx) => tx.revisions.append({ body: null, createdMs: 1 }))).toBe(1);
       expect(await heard).toBe(1);
     });
   });
