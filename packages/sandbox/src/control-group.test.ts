@@ -21,13 +21,12 @@ test("what no group holds is said to hold for each process only, and with a term
 
 test("attack: a fork bomb stops at its own limit, and the machine goes on", async () => {
   const bomb = "for i in $(seq 1 60); do sleep 1000 & done; echo started; kill -9 -1";
-  const { stdout, stderr, signal } = await shop.shell(bomb, { limits: { processesMax: PROCESSES_MAX } });
+  const { stdout, stderr } = await shop.shell(bomb, { limits: { processesMax: PROCESSES_MAX } });
   if (findControlGroups().includes("pids")) {
     expect(stderr).toContain("fork");
     expect(stdout).not.toContain("started");
-  } else {
-    expect(signal).toBe("SIGKILL");
   }
+  // WHY nothing else without a group: the number then holds for the user, and root is exempt from it.
   expect((await shop.shell("echo alive")).stdout).toBe("alive\n");
 });
 

@@ -130,7 +130,7 @@ static void try_ways_out(int port) {
   tell("udp_far", sendto(socket(AF_INET, SOCK_DGRAM, 0), "x", 1, 0, (void *)&far, sizeof far));
 }
 
-/* The 32-bit entry of the kernel. */
+/* The 32-bit entry of the kernel, from within a program of 64 bits; where there is none, nothing is printed. */
 static void try_old_entry(void) {
 #ifdef __x86_64__
   pid_t child = fork();
@@ -143,6 +143,32 @@ static void try_old_entry(void) {
   waitpid(child, &status, 0);
   printf("int80 %s\n", WIFSIGNALED(status) ? "killed" : "0");
 #endif
+}
+
+/* The number as it stands in its register, all of it. */
+static long open_by(long number, const char *path) {
+  long result;
+#ifdef __x86_64__
+  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"((long)AT_FDCWD), "S"(path), "d"(0l) : "rcx", "r11", "memory");
+#else
+  register long x0 __asm__("x0") = AT_FDCWD, x2 __asm__("x2") = 0, x8 __asm__("x8") = number;
+  register const char *x1 __asm__("x1") = path;
+  __asm__ volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x8) : "memory");
+  result = x0;
+#endif
+  errno = result < 0 ? -result : 0;
+  return result;
+}
+
+/* A number with high bits set, and addresses with a tag in their highest byte, which arm64 lets programs have. */
+static void try_disguised(const char *harmless, const char *secret) {
+  unsigned long tag = 1ul << 57;
+  prctl(55 /* tagged addresses are taken */, 1, 0, 0, 0);
+  tell("plain_harmless", open_by(SYS_openat, harmless));
+  tell("plain_secret", open_by(SYS_openat, secret));
+  tell("high_bits_secret", open_by(1l << 32 | SYS_openat, secret));
+  tell("tagged_harmless", open_by(SYS_openat, (const char *)((unsigned long)harmless | tag)));
+  tell("tagged_secret", open_by(SYS_openat, (const char *)((unsigned long)secret | tag)));
 }
 
 /* A program that has no name, made in memory. */
@@ -269,6 +295,7 @@ int main(int argc, char **argv) {
   if (strcmp(name, "sockets") == 0) try_sockets();
   if (strcmp(name, "ways-out") == 0) try_ways_out(atoi(argv[2]));
   if (strcmp(name, "old-entry") == 0) try_old_entry();
+  if (strcmp(name, "disguised") == 0) try_disguised(argv[2], argv[3]);
   if (strcmp(name, "memory-program") == 0) try_memory_program(argv[2]);
   if (strcmp(name, "set-user-id") == 0) try_set_user_id();
   if (strcmp(name, "datagrams") == 0) try_datagrams(argv[2]);
