@@ -25,7 +25,7 @@ const report = async () => {
   const fs = require("fs"), net = require("net"), dgram = require("dgram");
   take("fs", fs); take("fs/promises", fs.promises); take("net", net); take("dns", require("dns"));
   take("net.Socket.prototype", net.Socket.prototype); take("net.Server.prototype", net.Server.prototype);
-  take("dgram.Socket.prototype", dgram.Socket.prototype); take("v8", require("v8")); take("process", process);
+  take("dgram.Socket.prototype", dgram.Socket.prototype); take("v8", require("v8")); take("v8.promiseHooks", require("v8").promiseHooks); take("process", process);
   take("http", require("http")); take("http.Agent.prototype", require("http").Agent.prototype); take("http2", require("http2"));
   const dns = require("dns"), tls = require("tls");
   take("https", require("https")); take("tls", tls); take("tls.TLSSocket.prototype", tls.TLSSocket.prototype); take("dns/promises", dns.promises);

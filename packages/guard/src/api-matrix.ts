@@ -190,6 +190,11 @@ export const API_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
       computes: "DefaultDeserializer DefaultSerializer Deserializer Serializer deserialize serialize",
     },
   },
+  "v8.promiseHooks": {
+    guarded: "",
+    refused: "createHook onAfter onBefore onInit onSettled",
+    harmless: {},
+  },
   process: {
     guarded: "chdir kill _kill getBuiltinModule loadEnvFile",
     refused:

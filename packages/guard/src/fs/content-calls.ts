@@ -6,22 +6,23 @@ import { constants } from "node:fs";
 import { pathText } from "@sallyport/gate";
 import { refusedError } from "../blocked-call.ts";
 import { append, apply, bare, charCodeAt, freeze, newPromise, settled, withArgument } from "../captured.ts";
-import type { Ground } from "../ground.ts";
+import { type Ground, isCode } from "../ground.ts";
 import { type AnyFunction, failing } from "./call-drivers.ts";
 import { blanked, optionsOf } from "./call-plan.ts";
 import { openDeclared } from "./declared-place.ts";
 import { requireForeign } from "./descriptor-calls.ts";
 import { ownDescriptor } from "./descriptor-owner.ts";
 import { type FileHandle, handleOpener, isHandle } from "./file-handle.ts";
+import { descriptorPath } from "./held-places.ts";
 import { lostError } from "./lost-error.ts";
 import { nativeFs } from "./native-fs.ts";
 import { judgeData, judgeDataNow, judgeEncoding, judgeMode, judgeOdd } from "./odd-arguments.ts";
 import { flagBits } from "./open-flags.ts";
 import { notAPath } from "./place-of.ts";
-import { type OpenCall, descriptorOpener, openLater, openNow } from "./verified-open.ts";
+import { type OpenCall, type Opener, descriptorOpener, openLater, openNow } from "./verified-open.ts";
 
 const { closeSync, openSync } = nativeFs;
-const { O_WRONLY } = constants;
+const { O_RDONLY, O_WRONLY } = constants;
 const DEFAULT_MODE = 0o666;
 
 type Callback = (error: unknown, value?: unknown) => void;
@@ -96,13 +97,31 @@ export function syncContent(ground: Ground, call: ContentCall): AnyFunction {
     if (opening === undefined) return apply(original, undefined, withoutPath(ground, args, name));
     if (call.options !== undefined) judgeEncoding(args[call.options]);
     if (call.least === 2) judgeDataNow(args[1], false);
-    const fd = isLoading ? openSync(opening.input, "r") : openNow(ground, opening);
+    const fd = (isLoading ? openCode(ground, opening.input) : undefined) ?? openNow(ground, opening);
     try {
       return apply(byDescriptor, undefined, withArgument(args, 0, fd));
     } finally {
       closeSync(fd);
     }
   };
+}
+
+/**
+ * What is loaded as code; `undefined` where it leads elsewhere by now, and is to be decided on like any other file.
+ * WHY: the loader reads by functions that the program can replace, so the program may run in between.
+ */
+function openCode(ground: Ground, path: string): number | undefined {
+  const fd = openSync(path, "r");
+  if (isCodeBehind(ground, fd, path)) return fd;
+  closeSync(fd);
+  return undefined;
+}
+
+/** @param path that was found to be code, or that may be read */
+function isCodeBehind(ground: Ground, fd: number, path: string): boolean {
+  if (ground.isConfined) return true;
+  const real = descriptorPath(fd);
+  return real === path || isCode(ground, real);
 }
 
 /** The short way of `readFileSync`; `undefined` where the long one is needed. */
@@ -137,6 +156,7 @@ export function callbackContent(ground: Ground, call: ContentCall): AnyFunction 
           fail(error);
           return;
         }
+        ownDescriptor(ground, fd);
         const signal = call.options === undefined ? undefined : optionsOf(args[call.options])?.["signal"];
         const done: Callback = (fault, ...values) => {
           const told = name === "readFile" ? lostError(fault, fd, signal) : fault;
@@ -162,20 +182,18 @@ export function promiseContent(ground: Ground, call: ContentCall): AnyFunction {
         settled(apply(original, undefined, own) as Promise<unknown>, resolve, reject);
         return;
       }
-      if (name === "readFile" && ground.loading.isImport(args)) {
-        settled(apply(original, undefined, [pathText(args[0])]) as Promise<unknown>, resolve, reject);
-        return;
-      }
       const opening = openingOf(call, args) as OpenCall;
       if (call.options !== undefined) judgeEncoding(args[call.options]);
       if (call.least === 2) judgeDataNow(args[1], true);
-      openLater(ground, opening, handleOpener(ground), (error, handle) => {
+      const opener = handleOpener(ground);
+      const use = (error: unknown, handle: FileHandle): void => {
         if (error !== null) {
           reject(error);
           return;
         }
+        ownDescriptor(ground, opener.fdOf(handle));
         const over = (end: (value: unknown) => void) => (value: unknown) => {
-          handleOpener(ground).drop(handle);
+          opener.drop(handle);
           end(value);
         };
         attempt(over(reject), () =>
@@ -185,8 +203,30 @@ export function promiseContent(ground: Ground, call: ContentCall): AnyFunction {
             over(reject),
           ),
         );
-      });
+      };
+      const decided = (): void => attempt(reject, () => openLater(ground, opening, opener, use));
+      if (name === "readFile" && ground.loading.isImport(args))
+        codeLater(ground, opening, opener, use, decided);
+      else decided();
     });
+}
+
+/** What the loader of Node 20 reads as code; `decided` where it leads elsewhere by now. */
+function codeLater(
+  ground: Ground,
+  { input }: OpenCall,
+  opener: Opener<FileHandle>,
+  opened: (error: unknown, handle: FileHandle) => void,
+  decided: () => void,
+): void {
+  opener.open(input, O_RDONLY, DEFAULT_MODE, (error, handle) => {
+    if (error !== null && error !== undefined) opened(error, handle);
+    else if (isCodeBehind(ground, opener.fdOf(handle), input)) opened(null, handle);
+    else {
+      opener.drop(handle);
+      decided();
+    }
+  });
 }
 
 /** `truncate` opens for writing, which modifies, and shortens what it opened. */
@@ -205,6 +245,7 @@ export function promiseTruncate(ground: Ground, call: ContentCall): AnyFunction 
           reject(error);
           return;
         }
+        ownDescriptor(ground, fd);
         const done: Callback = (fault) => {
           descriptorOpener.drop(fd);
           if (fault === null || fault === undefined) resolve(undefined);

@@ -36,14 +36,24 @@ export const copyTree: Planner = (args, { ground, syscall }) => {
   if (!isPlace(source)) return forValidator(withArgument(args, 1, ""), 0, source, facts);
   const target = writtenAt(args[1], source, ending, syscall);
   if (!isPlace(target)) return forValidator(withArgument(args, 0, ""), 1, target, facts);
-  const filter: Filter = (from, to) => {
-    if (from !== source.path || to !== target.path) {
-      const left = placeOf(from, ending, syscall) as Place;
-      const right = writtenAt(to, left, ending, syscall) as Place;
+  const decide: Filter = (from, to) => {
+    const left = placeOf(from, ending, syscall) as Place;
+    const right = writtenAt(to, left, ending, syscall) as Place;
+    const isRoot = from === source.path && to === target.path;
+    // WHY again: the program's own filter ran since the two ends were decided on, and they may lead elsewhere.
+    if (!isRoot || left.path !== source.path || right.path !== target.path || right.exists !== target.exists)
       ground.decider.now(partsOf(left, right), bare({ syscall, path: from, dest: to }));
-    }
-    return given === undefined ? true : (given as Filter)(from, to);
+    return true;
   };
+  // INVARIANT: the program's filter is asked first; between the decision and what Node does nothing of the program runs.
+  const filter: Filter =
+    given === undefined
+      ? decide
+      : (from, to) => {
+          const isWanted = (given as Filter)(from, to);
+          if (Boolean(isWanted)) decide(from, to);
+          return isWanted;
+        };
   const own = bare({ ...options });
   put(own, "filter", filter);
   const copied = [source.path, target.path, own];

@@ -43,6 +43,7 @@ import {
   watchCall,
   watchFileCall,
 } from "./special-calls.ts";
+import { guardWatchHandles } from "./watch-handles.ts";
 
 const { promises } = fs;
 
@@ -162,6 +163,7 @@ function installRemoval(ground: Ground): void {
 }
 
 function installSpecial(ground: Ground): void {
+  guardWatchHandles();
   replaceExport(fs, "existsSync", (original) => existsSyncCall(ground, original));
   replaceExport(fs, "exists", (original) => existsCallbackCall(ground, original));
   replaceExport(fs, "watch", (original) => watchCall(ground, original));

@@ -12,6 +12,7 @@ import { oneLook, optionsOf } from "./call-plan.ts";
 import { declaredPath, declaredPlace, declaredStats, isDeclaredThere } from "./declared-place.ts";
 import { watchPlan } from "./path-plans.ts";
 import { isPlace, placeOf } from "./place-of.ts";
+import { watching } from "./watch-handles.ts";
 
 const QUIET = freeze(bare({ throwIfNoEntry: false }));
 
@@ -88,7 +89,9 @@ export function existsCallbackCall(ground: Ground, original: AnyFunction): AnyFu
 
 /** `watch` and `fs.promises.watch`: decided at once, since what they return is a watcher. */
 export function watchCall(ground: Ground, original: AnyFunction): AnyFunction {
-  const plain = syncCall(bare({ ground, original, plan: watchPlan, syscall: "watch", hasEncoding: true }));
+  const plain = syncCall(
+    bare({ ground, original: watching(original), plan: watchPlan, syscall: "watch", hasEncoding: true }),
+  );
   return (...args) => {
     const options = optionsOf(args[1]);
     if (options?.["recursive"] === true)
@@ -102,7 +105,7 @@ export function watchCall(ground: Ground, original: AnyFunction): AnyFunction {
 
 /** `watchFile(path, options?, listener)`. */
 export function watchFileCall(ground: Ground, original: AnyFunction): AnyFunction {
-  return syncCall(bare({ ground, original, plan: oneLook("follow"), syscall: "watch" }));
+  return syncCall(bare({ ground, original: watching(original), plan: oneLook("follow"), syscall: "watch" }));
 }
 
 /** Undoes what was watched under the real path; touches nothing. */

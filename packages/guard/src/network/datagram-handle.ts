@@ -3,6 +3,7 @@
  * that was decided on. Whoever has a socket has it.
  */
 import { SafeWeakSet, apply, getPrototypeOf, hasOwn } from "../captured.ts";
+import { nativePrototype } from "../native-class.ts";
 import { replaceExport } from "../replace-export.ts";
 import { takeUse } from "./dial-permits.ts";
 import { refused } from "./native-handles.ts";
@@ -11,10 +12,20 @@ const guarded = new SafeWeakSet();
 /** What was connected needs no address any more. */
 const connected = new SafeWeakSet();
 
-/** WHY: the first socket shows the class. */
+/** False where Node hands out no internals; then the first socket has to show the class. */
+export function guardDatagramClass(): boolean {
+  const prototype = nativePrototype("udp_wrap", "UDP");
+  if (prototype !== undefined) guardClass(prototype);
+  return prototype !== undefined;
+}
+
 export function guardDatagramHandle(handle: object): void {
   const prototype = getPrototypeOf(handle);
-  if (prototype === null || guarded.has(prototype)) return;
+  if (prototype !== null) guardClass(prototype);
+}
+
+function guardClass(prototype: object): void {
+  if (guarded.has(prototype)) return;
   guarded.add(prototype);
   for (const name of ["send", "send6"]) if (hasOwn(prototype, name)) guardSend(prototype, name);
   for (const name of ["connect", "connect6", "bind", "bind6"])

@@ -13,7 +13,7 @@ import { append, apply, bare, defineProperty, freeze, inNextTick, isSymbolOf, ow
 import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 import { decideEndpoint } from "./decide-endpoint.ts";
-import { guardDatagramHandle } from "./datagram-handle.ts";
+import { guardDatagramClass, guardDatagramHandle } from "./datagram-handle.ts";
 import { addressOf, namesOf, portOf } from "./endpoint.ts";
 import { permitDatagram } from "./dial-permits.ts";
 
@@ -61,6 +61,11 @@ const LITERALLY = bare({ value: literally, configurable: false, writable: false,
 
 export function guardDatagrams(ground: Ground): void {
   const { prototype } = dgram.Socket;
+  if (!guardDatagramClass()) {
+    const socket = dgram.createSocket("udp4");
+    stateOf(socket);
+    socket.close();
+  }
   for (const name of ["bindSync", "connectSync", "sendto"])
     replaceExport(prototype, name, () => () => {
       throw refusedError(

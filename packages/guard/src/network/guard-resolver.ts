@@ -24,6 +24,7 @@ import { failing } from "../fs/call-drivers.ts";
 import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 import { namesOf, portOf } from "./endpoint.ts";
+import { askingFor, guardResolverClass, settingServers } from "./resolver-handle.ts";
 
 type Callback = (error: unknown, ...values: unknown[]) => void;
 const DNS_PORT = 53;
@@ -35,6 +36,7 @@ interface Query {
 }
 
 export function guardResolver(ground: Ground): void {
+  guardResolverClass();
   guardQueries(ground, dns, "callback");
   guardQueries(ground, dns.promises, "promise");
   for (const [exports, form] of [
@@ -69,7 +71,7 @@ function guardQuery(ground: Ground, holder: object, key: string, form: "callback
           const { parts, args: own, facts } = queryOf(args);
           ground.decider.later(parts, facts, (blocked) => {
             if (blocked !== undefined) failing(callback as Callback)(blocked);
-            else apply(original, this, own as unknown[]);
+            else askingFor(own[0], () => apply(original, this, own as unknown[]));
           });
           return undefined;
         }
@@ -78,7 +80,12 @@ function guardQuery(ground: Ground, holder: object, key: string, form: "callback
             const { parts, args: own, facts } = queryOf(args);
             ground.decider.later(parts, facts, (blocked) => {
               if (blocked !== undefined) reject(blocked);
-              else settled(apply(original, this, own as unknown[]) as Promise<unknown>, resolve, reject);
+              else
+                settled(
+                  askingFor(own[0], () => apply(original, this, own as unknown[])) as Promise<unknown>,
+                  resolve,
+                  reject,
+                );
             });
           });
         },
@@ -131,7 +138,7 @@ function guardServers({ decider }: Ground, holder: object): void {
           append(own, server as string);
         }
         decider.now(parts, factsOf("setServers", own.length === 0 ? "" : own[0]));
-        return apply(original, this, [own]);
+        return settingServers(parts, () => apply(original, this, [own]));
       },
   );
 }

@@ -1,6 +1,7 @@
 /**
  * The network of a guarded process, in one place: connections and what leaves by them, names, and what is refused.
  */
+import { requireForeign } from "../fs/descriptor-calls.ts";
 import type { Ground } from "../ground.ts";
 import { guardWrites } from "../http/checked-write.ts";
 import { guardHttp2 } from "../http/guard-http2.ts";
@@ -17,7 +18,7 @@ import { refuseNetwork } from "./refuse-network.ts";
 import { whenLoaded } from "../when-loaded.ts";
 
 export function installNetwork(ground: Ground): void {
-  const isTlsHeld = installHandles(connectionOf, keepName);
+  const isTlsHeld = installHandles(connectionOf, keepName, (fd) => requireForeign(ground, fd, "open"));
   refuseNetwork();
   installNotes();
   guardSockets(ground);

@@ -17,6 +17,7 @@ import {
   ownKeys,
   quietly,
 } from "../captured.ts";
+import { keep, keepNoMore } from "../process/kept-descriptors.ts";
 import { replaceExport } from "../replace-export.ts";
 import { takeDialOf, takeUse } from "./dial-permits.ts";
 
@@ -48,6 +49,12 @@ const owners = new WeakMap<object, object>();
 const guarded = new SafeWeakSet();
 const madeByTls = new SafeWeakSet();
 let isTlsHeld = false;
+/** By which Node's streams tell their number. */
+let nativeNumber: (() => unknown) | undefined;
+let areAllKept = false;
+let requireForeign: (fd: number) => void = () => {
+  throw refused();
+};
 /** What the guard is about to write, and by which method; no handle: nothing. */
 let releasedHandle: unknown;
 let releasedData: unknown;
@@ -62,7 +69,42 @@ function standingOf(handle: object): Standing | undefined {
 export function setStanding(handle: unknown, standing: Standing, owner: object): void {
   if (typeof handle !== "object" || handle === null) return;
   guardHandle(handle);
-  if (isOwned(handle, owner)) apply(set, standings, [handle, standing]);
+  if (!isOwned(handle, owner)) return;
+  apply(set, standings, [handle, standing]);
+  keepNumber(handle);
+}
+
+/**
+ * INVARIANT: by its number nobody writes to a connection that only decided things leave by. Node's own files, handles and
+ * children would, as long as the number is to be had.
+ */
+function keepNumber(handle: object): void {
+  const fd = numberOf(handle);
+  if (fd < 0) return;
+  if (isClosedToNumbers(handle)) keep(fd);
+  else keepNoMore(fd);
+}
+
+function isClosedToNumbers(handle: object): boolean {
+  const standing = standingOf(handle);
+  return standing === "judged" || standing === "taken" || areAllKept;
+}
+
+/** Several subjects share the process: a connection is its opener's, and a number is anybody's. */
+export function keepAllNumbers(): void {
+  areAllKept = true;
+}
+
+/** WHY not the property: the program can put another one on its handle. */
+function numberOf(handle: object): number {
+  if (nativeNumber === undefined || madeByTls.has(handle)) return -1;
+  try {
+    const fd: unknown = apply(nativeNumber, handle, []);
+    return typeof fd === "number" ? fd : -1;
+  } catch {
+    // It is none of Node's streams.
+    return -1;
+  }
 }
 
 /** Whether the handle is this connection's; it becomes so where it was nobody's. */
@@ -152,12 +194,18 @@ export function binding<R>(work: () => R): R {
 /**
  * WHY: before the program runs their classes are to be had; later the first handle shows them.
  * @param find the connection of a socket
- * @param keep is told the name that TLS will ask for
+ * @param keepNameOf is told the name that TLS will ask for
+ * @param foreign throws for a descriptor that is no business of the program's
  * @returns whether nothing is written by TLS that {@link ownTls} does not know
  */
-export function installHandles(find: typeof connectionOn, keep: typeof keepName): boolean {
+export function installHandles(
+  find: typeof connectionOn,
+  keepNameOf: typeof keepName,
+  foreign: typeof requireForeign,
+): boolean {
   connectionOn = find;
-  keepName = keep;
+  keepName = keepNameOf;
+  requireForeign = foreign;
   quietly(() => {
     for (const [name, type] of [
       ["tcp_wrap", "TCP"],
@@ -214,6 +262,8 @@ function guardClass(prototype: object): void {
     for (const name of CONNECTS) if (!isTls && hasOwn(holder, name)) guardConnect(holder, name, isPipe);
     if (isTls && hasOwn(holder, "setServername")) guardName(holder);
     for (const name of BINDS) if (!isTls && hasOwn(holder, name)) guardBind(holder, name);
+    if (!isTls && hasOwn(holder, "open")) guardOpen(holder);
+    if (!isTls) nativeNumber ??= getOwnPropertyDescriptor(holder, "fd")?.get;
     // WHY: TLS and HTTP/2 take over what says this of itself, and write to it by themselves.
     if (hasOwn(holder, "isStreamBase")) defineProperty(holder, "isStreamBase", TAKEN_OVER);
   }
@@ -230,6 +280,8 @@ function guardWrite(holder: object, name: string, isTls: boolean): void {
         const isFree = standing === undefined || standing === "free";
         if (!isFree && !takeReleased(this, data, name)) throw refused();
         if (isTls && !madeByTls.has(this)) throw refused();
+        // WHY: what is sent along to another process is written to there.
+        if (judgedOwner(more) !== undefined) throw refused();
         return apply(original, this, [request, data, more]);
       },
   );
@@ -253,7 +305,25 @@ function guardConnect(holder: object, name: string, isPipe: boolean): void {
         if (owner !== undefined) isOwned(this, owner);
         if (isJudged && owner !== undefined && standingOf(this) !== "taken")
           setStanding(this, "judged", owner);
-        return apply(original, this, args);
+        const code = apply(original, this, args);
+        // WHY now: before that it has no number.
+        if (isClosedToNumbers(this)) keepNumber(this);
+        return code;
+      },
+  );
+}
+
+/** A descriptor that is made a stream of: never one of the guard's, or of a connection that only decided things leave by. */
+function guardOpen(holder: object): void {
+  replaceExport(
+    holder,
+    "open",
+    (original) =>
+      function open(this: object, given: unknown) {
+        if (typeof given !== "number") throw refused();
+        const fd = given | 0;
+        requireForeign(fd);
+        return apply(original, this, [fd]);
       },
   );
 }

@@ -9,6 +9,7 @@ import { apply, bare, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { connecting } from "../http/request-part.ts";
 import { connectionOf } from "./connection.ts";
+import { keepAllNumbers } from "./native-handles.ts";
 
 interface Owned {
   readonly hosted: NonNullable<HostedNames>;
@@ -35,6 +36,7 @@ export function ownSocket({ actor }: Ground, socket: object, part: () => AccessP
 /** From here on raw connections belong to whoever opens them. */
 export function ownSockets(ground: Ground): void {
   isHosting = true;
+  keepAllNumbers();
   put(
     net.Socket.prototype,
     "write",

@@ -13,7 +13,8 @@ import { requireListed } from "../imports/sensitive-import.ts";
 import { GATE_FD_VARIABLE, GUARD_VARIABLE } from "../preload-facts.ts";
 import { childPairs, valueOf } from "./child-environment.ts";
 import { withGate } from "./child-stdio.ts";
-import { type Program, baseName, findProgram, interpreterOf } from "./find-program.ts";
+import { startOf } from "./find-interpreter.ts";
+import { type Program, baseName, findProgram } from "./find-program.ts";
 import { badFlag, guardedArgs } from "./node-flags.ts";
 import { NOWHERE } from "./not-a-process.ts";
 
@@ -48,14 +49,15 @@ export function launchOf(ground: Ground, words: ChildWords): ChildLaunch {
   const around = bare({ cwd, path: valueOf(pairs, "PATH") });
   const facts = bare({ syscall, path: file });
   const program = findProgram(file, around);
-  if (program === undefined) return freeze(bare({ file: NOWHERE, args: copyOf(args), pairs, isNode: false }));
+  const start = program === undefined ? undefined : startOf(program, around, facts);
+  if (program === undefined || start === undefined)
+    return freeze(bare({ file: NOWHERE, args: copyOf(args), pairs, isNode: false }));
+  const { runner, asked, words: script } = start;
   const shown = shownWords(file, args);
-  const parts = [partOf(program, shown)];
-  const behind = behindScript(program, around);
-  if (behind !== undefined && program.name === undefined) append(parts, partOf(behind.program, shown));
-  const runner = behind === undefined ? program : behind.program;
+  const parts: AccessPart[] = [];
+  for (let index = 0; index < asked.length; index++) append(parts, partOf(asked[index] as Program, shown));
   const isNode = isNodeProgram(runner.path);
-  const own = isNode ? nodeArgs(ground, args, behind, program, facts) : copyOf(args);
+  const own = isNode ? nodeArgs(ground, args, script, facts) : copyOf(args);
   ground.decider.now(parts, facts);
   return freeze(bare({ file: isNode ? runner.path : program.path, args: own, pairs, isNode }));
 }
@@ -88,28 +90,6 @@ function shownWords(file: string, args: readonly string[]): string {
   return text.length > SHOWN_MAX ? `${slice(text, 0, SHOWN_MAX - 1)}…` : text;
 }
 
-interface Behind {
-  readonly program: Program;
-  /** Flags of the interpreter that stand in the script. */
-  readonly flags: readonly string[];
-}
-
-/** The interpreter that the kernel would start for a script; `env` is looked through. */
-function behindScript({ path }: Program, around: Parameters<typeof findProgram>[1]): Behind | undefined {
-  const first = interpreterOf(path);
-  if (first === undefined) return undefined;
-  const isEnv = baseName(first.file) === "env";
-  let at = 0;
-  if (isEnv && (first.words[0] === "-S" || first.words[0] === "--split-string")) at = 1;
-  const file = isEnv ? first.words[at] : first.file;
-  const program = file === undefined ? undefined : findProgram(file, around);
-  if (program === undefined) return undefined;
-  const flags: string[] = [];
-  for (let index = isEnv ? at + 1 : 0; index < first.words.length; index++)
-    append(flags, first.words[index] as string);
-  return bare({ program, flags });
-}
-
 /** WHY by name too: another Node than this one is a Node as well. */
 export function isNodeProgram(path: string): boolean {
   const name = baseName(path);
@@ -118,20 +98,14 @@ export function isNodeProgram(path: string): boolean {
 
 const ownProgram = realPath(process.execPath, "follow") ?? process.execPath;
 
+/** @param script what stands before the arguments where a script is started */
 function nodeArgs(
   ground: Ground,
   args: readonly string[],
-  behind: Behind | undefined,
-  program: Program,
+  script: readonly string[],
   facts: CallFacts,
 ): string[] {
-  const script: string[] = [];
-  if (behind !== undefined) {
-    for (let index = 0; index < behind.flags.length; index++) append(script, behind.flags[index] as string);
-    append(script, program.path);
-  }
-  const given = behind === undefined ? args : script;
-  const bad = badFlag(given, behind === undefined ? 1 : 0);
+  const bad = script.length === 0 ? badFlag(args, 1) : badFlag(script, 0);
   if (bad !== undefined)
     throw refusedError(
       `the flag \`${bad}\` is refused to a Node that guarded code starts: it could run beside the guard; leave it out`,

@@ -5,6 +5,7 @@ import { types } from "node:util";
 import { append, bare, freeze, getOwnPropertyDescriptor, ownKeys, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { requireForeign } from "../fs/descriptor-calls.ts";
+import { judgedOwner, refused } from "../network/native-handles.ts";
 
 const { isArrayBufferView: isView } = types;
 
@@ -47,8 +48,7 @@ function ownEntry(ground: Ground, entry: unknown, index: number): Entry {
 /** Node asks a stream for its handle more than once, and stops its reading. */
 function standIn(ground: Ground, stream: object): object {
   const { _handle: handle } = stream as { readonly _handle?: unknown };
-  if (typeof handle === "object" && handle !== null)
-    requireForeign(ground, (handle as { readonly fd?: unknown }).fd, SYSCALL);
+  requireOwnHandle(ground, handle);
   const stand = bare({});
   put(stand, "_handle", handle);
   put(stand, "_readableState", bare({}));
@@ -57,6 +57,13 @@ function standIn(ground: Ground, stream: object): object {
     if (typeof pause === "function") Reflect.apply(pause, stream, []);
   });
   return stand;
+}
+
+/** @throws where a child would write to what only decided things leave by, or to what is the guard's */
+function requireOwnHandle(ground: Ground, handle: unknown): void {
+  if (typeof handle !== "object" || handle === null) return;
+  if (judgedOwner(handle) !== undefined) throw refused();
+  requireForeign(ground, (handle as { readonly fd?: unknown }).fd, SYSCALL);
 }
 
 /** The list with the gate of the child as its last descriptor, and the number that it has there. */
@@ -81,8 +88,7 @@ export function checkedStreams(ground: Ground, given: unknown, gateFd: number | 
     const handle: unknown = getOwnPropertyDescriptor(stream, "handle")?.value;
     const isGate = index === length - 1 && gateFd !== undefined && fd === gateFd;
     if (!isGate) requireForeign(ground, fd, SYSCALL);
-    if (typeof handle === "object" && handle !== null)
-      requireForeign(ground, (handle as { readonly fd?: unknown }).fd, SYSCALL);
+    requireOwnHandle(ground, handle);
     append(streams, stream);
   }
   return streams;

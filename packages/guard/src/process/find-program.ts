@@ -1,23 +1,18 @@
 /**
- * Which file a spawn would execute, found before it is executed: a path from the folder that the child starts in, a bare
- * name along `PATH`, and behind `#!` the interpreter. Real paths only; what is found here is what is decided on and run.
+ * Which file a spawn would execute, found before it is executed: a path from the folder that the child starts in, or a bare
+ * name along `PATH`. Real paths only; what is found here is what is decided on and run.
  * Looks at files by itself and asks nobody: the look-up belongs to the execution that is decided on.
  */
 import { constants } from "node:fs";
 import { SYSTEM_FOLDERS } from "@sallyport/contract";
 import { realPath } from "@sallyport/gate";
-import { append, bare, charCodeAt, freeze, parentOf, slice } from "../captured.ts";
+import { bare, charCodeAt, freeze, parentOf, slice } from "../captured.ts";
 import { nativeFs } from "../fs/native-fs.ts";
 
-const { accessSync, closeSync, openSync, readSync, statSync } = nativeFs;
+const { accessSync, statSync } = nativeFs;
 const { X_OK } = constants;
 const SLASH = 0x2f;
 const COLON = 0x3a;
-const SPACE = 0x20;
-const TAB = 0x09;
-const NEWLINE = 0x0a;
-/** What the kernel reads of a script. */
-const HEAD_BYTES = 256;
 /** What the C library looks through where there is no `PATH`. */
 const DEFAULT_PATH = "/bin:/usr/bin";
 
@@ -102,59 +97,4 @@ export function baseName(path: string): string {
   let start = path.length;
   while (start > 0 && charCodeAt(path, start - 1) !== SLASH) start--;
   return slice(path, start);
-}
-
-/** The words behind `#!`: the interpreter, and what is handed to it before the script. */
-export interface Interpreter {
-  readonly file: string;
-  readonly words: readonly string[];
-}
-
-/** `undefined` where the file is no script, or cannot be read. */
-export function interpreterOf(path: string): Interpreter | undefined {
-  const line = firstLine(path);
-  if (line === undefined || slice(line, 0, 2) !== "#!") return undefined;
-  const words = wordsOf(slice(line, 2));
-  const file = words[0];
-  if (file === undefined) return undefined;
-  const rest: string[] = [];
-  for (let index = 1; index < words.length; index++) append(rest, words[index] as string);
-  return freeze(bare({ file, words: freeze(rest) }));
-}
-
-function firstLine(path: string): string | undefined {
-  const head = new Uint8Array(HEAD_BYTES);
-  let length: number;
-  try {
-    const fd = openSync(path, "r");
-    try {
-      length = readSync(fd, head, 0, HEAD_BYTES, 0);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return undefined;
-  }
-  let line = "";
-  for (let index = 0; index < length && head[index] !== NEWLINE; index++)
-    line += toCharacter(head[index] as number);
-  return line;
-}
-
-const { fromCharCode } = String;
-const toCharacter = (code: number): string => fromCharCode(code);
-
-function wordsOf(text: string): string[] {
-  const words: string[] = [];
-  let start = -1;
-  for (let index = 0; index <= text.length; index++) {
-    const code = index < text.length ? charCodeAt(text, index) : SPACE;
-    const isGap = code === SPACE || code === TAB || code === 0x0d;
-    if (!isGap && start < 0) start = index;
-    if (isGap && start >= 0) {
-      append(words, slice(text, start, index));
-      start = -1;
-    }
-  }
-  return words;
 }

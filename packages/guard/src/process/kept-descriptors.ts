@@ -1,6 +1,7 @@
 /**
- * Descriptors that the gate's worker keeps: its ends of the gates of programs that this process started. The main thread
- * neither reads nor writes them. A number is forgotten once something else stands behind it.
+ * Descriptors that no number reaches: the ends of gates of programs that this process started, which the gate's worker keeps,
+ * and connections that only decided things leave by, which Node's sockets use. A number is forgotten once something else
+ * stands behind it.
  */
 import { nativeFs } from "../fs/native-fs.ts";
 
@@ -10,6 +11,11 @@ const kept: Record<number, string> = Object.create(null) as Record<number, strin
 
 export function keep(fd: number): void {
   kept[fd] = readlinkSync(`/proc/self/fd/${fd}`);
+}
+
+/** It is open to everybody again. */
+export function keepNoMore(fd: number): void {
+  delete kept[fd];
 }
 
 export function isKept(fd: unknown): boolean {

@@ -3,13 +3,18 @@
  * what belongs to the guard. Refused to guarded code, whoever calls them. No approval changes that.
  */
 import process from "node:process";
+import v8 from "node:v8";
 import { isMainThread } from "node:worker_threads";
 import { refusedError } from "../blocked-call.ts";
 import { bare, defineProperty, freeze, getOwnPropertyDescriptor, ownKeys, quietly } from "../captured.ts";
+import { nativePrototype } from "../native-class.ts";
 import { replaceExport } from "../replace-export.ts";
 import { whenLoaded } from "../when-loaded.ts";
 
 const ENGINE = "it loads native code";
+const HOOK = "hooks run in the middle of the guard's own calls";
+/** Of a native `SecureContext`, by which `tls.createSecureContext` and everything above it loads an engine. */
+const ENGINES_OF_TLS = freeze(["setClientCertEngine", "setEngineKey"]);
 
 /** By module: the function, and why. */
 export const REFUSED_EXPORTS: Readonly<Record<string, Readonly<Record<string, string>>>> = freeze({
@@ -43,6 +48,13 @@ export const REFUSED_EXPORTS: Readonly<Record<string, Readonly<Record<string, st
     createHook: "it hands out resources of the guard",
     executionAsyncResource: "it hands out resources of the guard",
   },
+  "v8.promiseHooks": {
+    createHook: HOOK,
+    onAfter: HOOK,
+    onBefore: HOOK,
+    onInit: HOOK,
+    onSettled: HOOK,
+  },
   crypto: { setEngine: ENGINE },
   trace_events: { createTracing: "it writes a file by itself" },
 });
@@ -65,6 +77,7 @@ export function installRefused(): void {
     // WHY: in a thread there is no such module, and asking for it throws.
     if (name === "trace_events" && !isMainThread) continue;
     if (name === "process") refuse(name, process);
+    else if (name === "v8.promiseHooks") refusePromiseHooks(name);
     else if (name === "crypto" && isEngineHeld) whenLoaded(name, (exports) => refuse(name, exports));
     else refuse(name, process.getBuiltinModule(name) as unknown as object);
   }
@@ -82,11 +95,25 @@ function refuse(name: string, holder: object): void {
   }
 }
 
+/** WHY another object: Node follows asynchronous contexts by the functions of this one. */
+function refusePromiseHooks(name: string): void {
+  const hooks = { ...v8.promiseHooks };
+  refuse(name, hooks);
+  defineProperty(v8, "promiseHooks", {
+    value: hooks,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+}
+
 /**
  * WHY: `crypto` takes a while to load, and most programs do without. What it takes the function from is refused before.
  * @returns false where Node hands out no internals
  */
 function refuseEngine(): boolean {
+  const context = nativePrototype("crypto", "SecureContext") ?? shownContext();
+  for (const key of ENGINES_OF_TLS) replaceExport(context, key, () => refusing(`tls.${key}`, ENGINE));
   return quietly(() => {
     try {
       const native = (process as unknown as { binding(name: string): object }).binding("crypto");
@@ -95,6 +122,14 @@ function refuseEngine(): boolean {
       return false;
     }
   });
+}
+
+/** WHY: where Node hands out no internals a context shows its class; `crypto`, most of what `tls` needs, is loaded there anyway. */
+function shownContext(): object {
+  const { SecureContext } = process.getBuiltinModule("tls") as unknown as {
+    readonly SecureContext: new () => { readonly context: object };
+  };
+  return Reflect.getPrototypeOf(new SecureContext().context) as object;
 }
 
 function refuseReports(): void {
