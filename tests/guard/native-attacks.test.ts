@@ -155,7 +155,7 @@ describe("attack: the program runs between the decision and what it was for", ()
   it("and what it put there is decided on itself", () => allRefused(world, BETWEEN, before));
 });
 
-it.each(["22", "24", "26"])("attack: all of these on Node %s", async (line) => {
+it.each([22, 24, 26] as const)("attack: all of these on Node %i", async (line) => {
   const tasks = Object.entries({ ...HANDLES, ...NUMBERS, ...BETWEEN }).map(
     ([name, work]) => `${JSON.stringify(name)}: async () => { ${work} }`,
   );

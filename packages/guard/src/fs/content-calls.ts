@@ -6,23 +6,23 @@ import { constants } from "node:fs";
 import { pathText } from "@sallyport/gate";
 import { refusedError } from "../blocked-call.ts";
 import { append, apply, bare, charCodeAt, freeze, newPromise, settled, withArgument } from "../captured.ts";
-import { type Ground, isCode } from "../ground.ts";
+import type { Ground } from "../ground.ts";
 import { type AnyFunction, failing } from "./call-drivers.ts";
 import { blanked, optionsOf } from "./call-plan.ts";
 import { openDeclared } from "./declared-place.ts";
 import { requireForeign } from "./descriptor-calls.ts";
 import { ownDescriptor } from "./descriptor-owner.ts";
 import { type FileHandle, handleOpener, isHandle } from "./file-handle.ts";
-import { descriptorPath } from "./held-places.ts";
 import { lostError } from "./lost-error.ts";
 import { nativeFs } from "./native-fs.ts";
 import { judgeData, judgeDataNow, judgeEncoding, judgeMode, judgeOdd } from "./odd-arguments.ts";
+import { codeLater, openCode } from "./open-code.ts";
 import { flagBits } from "./open-flags.ts";
 import { notAPath } from "./place-of.ts";
-import { type OpenCall, type Opener, descriptorOpener, openLater, openNow } from "./verified-open.ts";
+import { type OpenCall, descriptorOpener, openLater, openNow } from "./verified-open.ts";
 
-const { closeSync, openSync } = nativeFs;
-const { O_RDONLY, O_WRONLY } = constants;
+const { closeSync } = nativeFs;
+const { O_WRONLY } = constants;
 const DEFAULT_MODE = 0o666;
 
 type Callback = (error: unknown, value?: unknown) => void;
@@ -104,24 +104,6 @@ export function syncContent(ground: Ground, call: ContentCall): AnyFunction {
       closeSync(fd);
     }
   };
-}
-
-/**
- * What is loaded as code; `undefined` where it leads elsewhere by now, and is to be decided on like any other file.
- * WHY: the loader reads by functions that the program can replace, so the program may run in between.
- */
-function openCode(ground: Ground, path: string): number | undefined {
-  const fd = openSync(path, "r");
-  if (isCodeBehind(ground, fd, path)) return fd;
-  closeSync(fd);
-  return undefined;
-}
-
-/** @param path that was found to be code, or that may be read */
-function isCodeBehind(ground: Ground, fd: number, path: string): boolean {
-  if (ground.isConfined) return true;
-  const real = descriptorPath(fd);
-  return real === path || isCode(ground, real);
 }
 
 /** The short way of `readFileSync`; `undefined` where the long one is needed. */
@@ -209,24 +191,6 @@ export function promiseContent(ground: Ground, call: ContentCall): AnyFunction {
         codeLater(ground, opening, opener, use, decided);
       else decided();
     });
-}
-
-/** What the loader of Node 20 reads as code; `decided` where it leads elsewhere by now. */
-function codeLater(
-  ground: Ground,
-  { input }: OpenCall,
-  opener: Opener<FileHandle>,
-  opened: (error: unknown, handle: FileHandle) => void,
-  decided: () => void,
-): void {
-  opener.open(input, O_RDONLY, DEFAULT_MODE, (error, handle) => {
-    if (error !== null && error !== undefined) opened(error, handle);
-    else if (isCodeBehind(ground, opener.fdOf(handle), input)) opened(null, handle);
-    else {
-      opener.drop(handle);
-      decided();
-    }
-  });
 }
 
 /** `truncate` opens for writing, which modifies, and shortens what it opened. */

@@ -51,7 +51,7 @@ export const copyTree: Planner = (args, { ground, syscall }) => {
       ? decide
       : (from, to) => {
           const isWanted = (given as Filter)(from, to);
-          if (Boolean(isWanted)) decide(from, to);
+          if (isWanted) decide(from, to);
           return isWanted;
         };
   const own = bare({ ...options });

@@ -6,7 +6,7 @@
 import { refusedError } from "../blocked-call.ts";
 import { apply, bare, defineProperty, getPrototypeOf, hasOwn } from "../captured.ts";
 import type { Connection } from "../network/connection.ts";
-import { judgedOwner } from "../network/native-handles.ts";
+import { judgedOwner } from "../network/handle-standing.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type DecidedStream, isDecidedStream, listAsWritten } from "./stream-list.ts";
 

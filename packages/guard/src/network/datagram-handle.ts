@@ -6,7 +6,7 @@ import { SafeWeakSet, apply, getPrototypeOf, hasOwn } from "../captured.ts";
 import { nativePrototype } from "../native-class.ts";
 import { replaceExport } from "../replace-export.ts";
 import { takeUse } from "./dial-permits.ts";
-import { refused } from "./native-handles.ts";
+import { refused } from "./handle-standing.ts";
 
 const guarded = new SafeWeakSet();
 /** What was connected needs no address any more. */

@@ -11,7 +11,8 @@ import { lowered } from "../http/request-head.ts";
 import { refusing } from "../refused/refused-exports.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type Connection, connectionOf, isRaw, keepConnection, newConnection } from "./connection.ts";
-import { ownTls, refused, setStanding } from "./native-handles.ts";
+import { refused } from "./handle-standing.ts";
+import { ownTls, setStanding } from "./native-handles.ts";
 
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;

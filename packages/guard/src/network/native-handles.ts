@@ -4,7 +4,6 @@
  * address that was decided on, and a handle of a connection that was opened for requests is written to by the guard alone.
  */
 import { types } from "node:util";
-import { refusedError } from "../blocked-call.ts";
 import {
   SafeWeakSet,
   apply,
@@ -17,9 +16,22 @@ import {
   ownKeys,
   quietly,
 } from "../captured.ts";
-import { keep, keepNoMore } from "../process/kept-descriptors.ts";
 import { replaceExport } from "../replace-export.ts";
 import { takeDialOf, takeUse } from "./dial-permits.ts";
+import {
+  type Standing,
+  isClosedToNumbers,
+  isMadeByTls,
+  isOwned,
+  judgedOwner,
+  keepNumber,
+  learnNumber,
+  ownerOf,
+  putMadeByTls,
+  putStanding,
+  refused,
+  standingOf,
+} from "./handle-standing.ts";
 
 const WRITES = Object.freeze([
   "writeBuffer",
@@ -33,25 +45,9 @@ const CONNECTS = Object.freeze(["connect", "connect6"]);
 const BINDS = Object.freeze(["bind", "bind6", "listen"]);
 const ObjectPrototype = Object.prototype;
 const { isProxy } = types;
-/* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
-const { get, set } = WeakMap.prototype;
-/* oxlint-enable typescript/unbound-method */
 
-/**
- * - `judged`: only the guard writes to it, and no protocol of Node takes it over.
- * - `taken`: a protocol of Node that the guard follows writes to it, natively.
- * - `free`: network connect was decided on.
- */
-type Standing = "judged" | "taken" | "free";
-const standings = new WeakMap<object, Standing>();
-/** INVARIANT: a handle keeps the connection that it was made for, whichever socket the program puts it on. */
-const owners = new WeakMap<object, object>();
 const guarded = new SafeWeakSet();
-const madeByTls = new SafeWeakSet();
 let isTlsHeld = false;
-/** By which Node's streams tell their number. */
-let nativeNumber: (() => unknown) | undefined;
-let areAllKept = false;
 let requireForeign: (fd: number) => void = () => {
   throw refused();
 };
@@ -61,68 +57,12 @@ let releasedData: unknown;
 let releasedMethod = "";
 let isBinding = false;
 
-function standingOf(handle: object): Standing | undefined {
-  return apply(get, standings, [handle]) as Standing | undefined;
-}
-
 /** What may happen to the handle of a connection. A handle of another one stays what it is. */
 export function setStanding(handle: unknown, standing: Standing, owner: object): void {
   if (typeof handle !== "object" || handle === null) return;
   guardHandle(handle);
   if (!isOwned(handle, owner)) return;
-  apply(set, standings, [handle, standing]);
-  keepNumber(handle);
-}
-
-/**
- * INVARIANT: by its number nobody writes to a connection that only decided things leave by. Node's own files, handles and
- * children would, as long as the number is to be had.
- */
-function keepNumber(handle: object): void {
-  const fd = numberOf(handle);
-  if (fd < 0) return;
-  if (isClosedToNumbers(handle)) keep(fd);
-  else keepNoMore(fd);
-}
-
-function isClosedToNumbers(handle: object): boolean {
-  const standing = standingOf(handle);
-  return standing === "judged" || standing === "taken" || areAllKept;
-}
-
-/** Several subjects share the process: a connection is its opener's, and a number is anybody's. */
-export function keepAllNumbers(): void {
-  areAllKept = true;
-}
-
-/** WHY not the property: the program can put another one on its handle. */
-function numberOf(handle: object): number {
-  if (nativeNumber === undefined || madeByTls.has(handle)) return -1;
-  try {
-    const fd: unknown = apply(nativeNumber, handle, []);
-    return typeof fd === "number" ? fd : -1;
-  } catch {
-    // It is none of Node's streams.
-    return -1;
-  }
-}
-
-/** Whether the handle is this connection's; it becomes so where it was nobody's. */
-function isOwned(handle: object, owner: object): boolean {
-  const known = ownerOf(handle);
-  if (known === undefined) apply(set, owners, [handle, owner]);
-  return known === undefined || known === owner;
-}
-
-function ownerOf(handle: unknown): object | undefined {
-  return apply(get, owners, [handle]) as object | undefined;
-}
-
-/** The connection that only decided things leave by; none where the handle is free. */
-export function judgedOwner(handle: unknown): object | undefined {
-  if (typeof handle !== "object" || handle === null) return undefined;
-  const standing = standingOf(handle);
-  return standing === undefined || standing === "free" ? undefined : ownerOf(handle);
+  putStanding(handle, standing);
 }
 
 let connectionOn: (socket: object) => object | undefined = () => undefined;
@@ -229,7 +169,7 @@ export function installHandles(
 /** A handle of TLS that its guarded socket has made. */
 export function ownTls(handle: object): void {
   guardHandle(handle);
-  madeByTls.add(handle);
+  putMadeByTls(handle);
 }
 
 const TAKEN_OVER = bare({
@@ -263,7 +203,7 @@ function guardClass(prototype: object): void {
     if (isTls && hasOwn(holder, "setServername")) guardName(holder);
     for (const name of BINDS) if (!isTls && hasOwn(holder, name)) guardBind(holder, name);
     if (!isTls && hasOwn(holder, "open")) guardOpen(holder);
-    if (!isTls) nativeNumber ??= getOwnPropertyDescriptor(holder, "fd")?.get;
+    if (!isTls) learnNumber(holder);
     // WHY: TLS and HTTP/2 take over what says this of itself, and write to it by themselves.
     if (hasOwn(holder, "isStreamBase")) defineProperty(holder, "isStreamBase", TAKEN_OVER);
   }
@@ -279,7 +219,7 @@ function guardWrite(holder: object, name: string, isTls: boolean): void {
         const standing = standingOf(this);
         const isFree = standing === undefined || standing === "free";
         if (!isFree && !takeReleased(this, data, name)) throw refused();
-        if (isTls && !madeByTls.has(this)) throw refused();
+        if (isTls && !isMadeByTls(this)) throw refused();
         // WHY: what is sent along to another process is written to there.
         if (judgedOwner(more) !== undefined) throw refused();
         return apply(original, this, [request, data, more]);
@@ -350,12 +290,5 @@ function guardBind(holder: object, name: string): void {
           throw refused();
         return apply(original, this, args);
       },
-  );
-}
-
-export function refused(): Error {
-  return refusedError(
-    "a native handle connects and writes for the guard alone: use the socket",
-    bare({ syscall: "connect" }),
   );
 }

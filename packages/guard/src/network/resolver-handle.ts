@@ -9,7 +9,7 @@ import type { AccessPart } from "../access-part.ts";
 import { append, apply, beginsWith, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } from "../captured.ts";
 import { nativePrototype } from "../native-class.ts";
 import { replaceExport } from "../replace-export.ts";
-import { refused } from "./native-handles.ts";
+import { refused } from "./handle-standing.ts";
 
 /** What was decided on, while Node's own function runs. */
 let askedName: unknown;

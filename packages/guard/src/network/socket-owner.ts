@@ -9,7 +9,7 @@ import { apply, bare, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { connecting } from "../http/request-part.ts";
 import { connectionOf } from "./connection.ts";
-import { keepAllNumbers } from "./native-handles.ts";
+import { keepAllNumbers } from "./handle-standing.ts";
 
 interface Owned {
   readonly hosted: NonNullable<HostedNames>;

@@ -5,7 +5,7 @@ import { types } from "node:util";
 import { append, bare, freeze, getOwnPropertyDescriptor, ownKeys, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { requireForeign } from "../fs/descriptor-calls.ts";
-import { judgedOwner, refused } from "../network/native-handles.ts";
+import { judgedOwner, refused } from "../network/handle-standing.ts";
 
 const { isArrayBufferView: isView } = types;
 
