@@ -112,6 +112,16 @@ describe("a program that is no Node", () => {
   });
 });
 
+it("attack: a credential among the arguments of a program is not on record", async () => {
+  const { service } = world.fixture;
+  const call = `id: () => cp.execFileSync("/usr/bin/id", ["--password", "hunter2", "-H", "Authorization: Bearer hunter3"])`;
+  await outcomes(world, call, { ...own, before: BEFORE });
+  const { rows: events } = await service.list.events(adminCaller(), {}, { limit: 100 });
+  const words = JSON.stringify(events);
+  expect(words).toMatch(/\/usr\/bin\/id --password \*\*\*\w+ -H Authorization: Bearer \*\*\*\w+/);
+  expect(words).not.toMatch(/hunter/);
+});
+
 it("a Node is guarded as the same subject in every form, and has no sensitive imports", async () => {
   const found = await outcomes(
     world,

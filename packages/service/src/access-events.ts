@@ -22,7 +22,7 @@ import {
 import type { Context } from "@sallyport/policy";
 import type { EventRow, OriginColumns, Tuple } from "@sallyport/store";
 import type { EventEnvelope } from "./audit/event-chain.ts";
-import { maskTarget } from "./audit/event-masking.ts";
+import { maskRequested, maskTarget } from "./audit/event-masking.ts";
 import { type Ask, type CallerContext, isAccess, originOf } from "./caller-context.ts";
 import type { HeldFacts } from "./held-facts.ts";
 import { lastingWire } from "./lasting-wire.ts";
@@ -222,7 +222,7 @@ function attemptOf(stamp: EventStamp, { caller, ask, subject }: CheckedFacts) {
     requested: {
       type: asked.type.slice(0, 64),
       operation: asked.operation.slice(0, 64),
-      target: maskTarget(asked.type, asked.target, stamp.maskingKey),
+      target: maskRequested(asked.type, asked.operation, asked.target, stamp.maskingKey),
     },
     origin: originOf(caller),
   };

@@ -6,7 +6,7 @@
 import type { Approval, RequestRecord } from "@sallyport/contract";
 import type { RequestDetail, RequestView } from "@sallyport/contract/admin";
 import type { Page, PageRequest, RequestFilter, RequestRow, StoreReader } from "@sallyport/store";
-import { maskMessage, maskTarget } from "./audit/event-masking.ts";
+import { maskMessage, maskRequested, maskTarget } from "./audit/event-masking.ts";
 import { readCounted } from "./authorized-read.ts";
 import type { CallerContext } from "./caller-context.ts";
 import { accessOfTuple } from "./coverage.ts";
@@ -55,7 +55,7 @@ export async function requestDetail(
     const masked = (approval: Approval): Approval => maskedApproval(parts, approval);
     return Object.freeze({
       request: await viewOf(parts, tx, row),
-      targetRequested: maskTarget(row.resourceType, row.targetRequested, parts.maskingKey),
+      targetRequested: maskRequested(row.resourceType, row.operation, row.targetRequested, parts.maskingKey),
       widenings: suggestions(parts, row).map((suggestion) => ({
         ...suggestion,
         target: maskTarget(row.resourceType, suggestion.target, parts.maskingKey),

@@ -3,7 +3,7 @@ import { eventWire } from "@sallyport/contract";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sampleEvent } from "../testing/sample-event.ts";
-import { type MaskTally, maskMessage, maskTarget } from "./event-masking.ts";
+import { type MaskTally, maskMessage, maskRequested, maskTarget } from "./event-masking.ts";
 import { maskEvent } from "./mask-event.ts";
 
 const KEY = new Uint8Array(32).fill(7);
@@ -134,6 +134,21 @@ describe("in a file path", () => {
   });
 });
 
+describe("in what would be started", () => {
+  it.each([
+    [`/opt/tool --password ${SECRET}`, "/opt/tool --password ***"],
+    [
+      `/bin/sh -c curl -H 'Authorization: Bearer ${SECRET}'`,
+      "/bin/sh -c curl -H 'Authorization: Bearer ***'",
+    ],
+    [`/opt/tool ${GITHUB} https://ann:${SECRET}@a.example/`, "/opt/tool *** https://***@a.example/"],
+    ["/opt/tool /data/year=2026", "/opt/tool /data/year=2026"],
+  ])("%s is shown as %s", (words, shown) => {
+    expect(plain(maskRequested("filesystem", "execute", words, KEY))).toBe(shown);
+    expect(plain(maskRequested("filesystem", "read", "/data/x", KEY))).toBe("/data/x");
+  });
+});
+
 describe("in a message", () => {
   it.each([
     [
@@ -145,6 +160,8 @@ describe("in a message", () => {
     [`password: ${SECRET}, user: ann`, "password: ***, user: ann"],
     [`{"password":"${SECRET}"}`, '{"password":"***"}'],
     [`curl -u x --token=${SECRET}`, "curl -u x --token=***"],
+    [`curl --token ${SECRET} --verbose`, "curl --token *** --verbose"],
+    ["tool --tokens-file x --keyboard y", "tool --tokens-file x --keyboard y"],
     [`the key is\n${PEM}`, "the key is\n***"],
     ["GET /x?secret=1&a=2", "GET /x?secret=***&a=2"],
     [

@@ -38,6 +38,16 @@ export function maskTarget(
   return resourceType === "network" ? mask.address(target) : mask.message(target);
 }
 
+/** A target as it was written: that of a program is what would be started, with its arguments. */
+export function maskRequested(
+  resourceType: ResourceType | (string & {}),
+  operation: string,
+  requested: string,
+  key: MaskingKey,
+): string {
+  return operation === "execute" ? maskMessage(requested, key) : maskTarget(resourceType, requested, key);
+}
+
 /** Words for a person or a log, in which targets and tokens may stand. */
 export function maskMessage(text: string, key: MaskingKey, tally?: MaskTally): string {
   return new Mask(key, tally).message(text);
@@ -192,9 +202,10 @@ function isSecretPart(part: string): boolean {
   return hasUserinfo || (at > 0 && isCredentialName(part.slice(0, at))) || isKnownToken(value);
 }
 
-/** `Bearer`, `password:` or `Authorization:`, with the value in the next word. */
+/** `Bearer`, `password:`, `Authorization:` or `--password`, with the value in the next word. */
 function announcesSecret(word: string): boolean {
-  return isAnnouncement(word) || (/[:=]$/.test(word) && isCredentialWord(word.slice(0, -1)));
+  if (isAnnouncement(word)) return true;
+  return /[:=]$|^--[a-z][^=]*$/i.test(word) && isCredentialWord(word.replace(/[:=]$/, ""));
 }
 
 function isAnnouncement(word: string): boolean {
