@@ -53,10 +53,22 @@ afterAll(() => {
 beforeEach(() => void (seen = []));
 
 const NAMES = ["http", "https", "http2", "tls"];
+/** Where Node hands out no internals, `tls` is loaded and guarded before the program runs: else its engines could not be refused. */
+const isTlsEarly = ((): boolean => {
+  try {
+    (process as unknown as { binding(name: string): unknown }).binding("crypto");
+    return false;
+  } catch {
+    return true;
+  }
+})();
 
 it("are not loaded by a program that does without them", async () => {
   const source = `process.stdout.write(JSON.stringify({ loaded: process.moduleLoadList.filter((name) => ${JSON.stringify(NAMES)}.includes(name.replace("NativeModule ", ""))), list: Array.isArray(process.moduleLoadList) && process.moduleLoadList.length > 50 }));`;
-  expect(await resultsOf(start(world, source).ended)).toEqual({ loaded: [], list: true });
+  expect(await resultsOf(start(world, source).ended)).toEqual({
+    loaded: isTlsEarly ? ["NativeModule tls"] : [],
+    list: true,
+  });
 });
 
 /** Asks each server for what is declared and for what is not. `http`, `https` and `http2` are the modules. */
@@ -166,7 +178,8 @@ describe("attack: no room on the stack while a module is loaded, so that nobody 
     ["http", "http.get", http.get, `await get("/open/a").catch(() => undefined); await get("/closed/a");`],
   ])("%s", async (name, part, bare, work) => {
     let isUnheard = false;
-    for (let step = 0; step < 24 && !isUnheard; step++) {
+    const isEarly = name === "tls" && isTlsEarly;
+    for (let step = 0; step < (isEarly ? 1 : 24) && !isUnheard; step++) {
       seen = [];
       const source = `${EXHAUSTING(name, step)}
 const http = require("http"), https = require("https"), http2 = require("http2");
@@ -181,9 +194,9 @@ setTimeout(end, 2_000);
       isUnheard = said["isUnheard"] === true;
     }
     // WHY: else nothing was attacked.
-    expect(isUnheard).toBe(true);
+    expect(isUnheard).toBe(!isEarly);
     // WHY not even what is declared: without its guard a module opens nothing.
-    expect(seen).toEqual([]);
+    expect(isEarly ? seen.filter((path) => !path.startsWith("/open/")) : seen).toEqual([]);
   });
 });
 
