@@ -47,10 +47,6 @@ const take = (label, holder) => {
 };
 const modules = Object.fromEntries(${JSON.stringify(IMPORTS)}.map((name) => [name, require(name)]));
 for (const [name, exports] of Object.entries(modules)) take(name, exports);
-take("ChildProcess.prototype", modules.child_process.ChildProcess.prototype);
-take("Process.prototype", Object.getPrototypeOf(new modules.child_process.ChildProcess()._handle));
-take("Worker.prototype", modules.worker_threads.Worker.prototype);
-take("WASI.prototype", modules.wasi.WASI.prototype);
 `;
 const SAID = `process.stdout.write(JSON.stringify(found));`;
 const STARTED = `

@@ -29,10 +29,15 @@ export interface Twin {
 
 export type FileOperation = Extract<ResourceOperation, { readonly resourceType: "filesystem" }>["operation"];
 
+/** Whether the last name of a path is followed where it is a link. */
+export type Ending = "follow" | "keep";
+
 /** Where a path leads, and what was written. */
 export interface Place {
   readonly path: string;
   readonly requested: string;
+  /** How it was walked; absent where nobody looks at it again. */
+  readonly ending?: Ending | undefined;
   /** Something is there; a link that is itself the target counts. */
   readonly exists: boolean;
 }

@@ -17,6 +17,7 @@ const bindStatic = AsyncResource.bind;
 const NativePromise = Promise;
 const promiseThen = Promise.prototype.then;
 const { cwd, nextTick } = process;
+const nextTurn = setImmediate;
 const { add: weakAdd, has: weakHas } = WeakSet.prototype;
 const SLASH = 0x2f;
 
@@ -27,6 +28,11 @@ export function workingFolder(): string {
 
 export function inNextTick(fn: (...args: never[]) => void, argument: unknown): void {
   apply(nextTick, process, [fn, argument]);
+}
+
+/** As what one of Node's threads has done is told: behind everything that is under way. */
+export function inNextTurn<A, B>(fn: (first: A, second: B) => void, first: A, second: B): void {
+  nextTurn(fn, first, second);
 }
 
 /** A WeakSet whose methods nobody can replace. */

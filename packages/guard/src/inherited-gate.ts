@@ -4,7 +4,7 @@
  */
 import workerThreads, { type MessagePort } from "node:worker_threads";
 import { GATE_FD_VARIABLE, GUARD_VARIABLE, type GuardFacts, factsText, readFacts } from "./preload-facts.ts";
-import type { ThreadStart } from "./process/guard-workers.ts";
+import type { ThreadStart } from "./process/thread-port.ts";
 
 export interface Inheritance {
   readonly gate: number | MessagePort;

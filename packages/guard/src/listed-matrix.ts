@@ -4,7 +4,7 @@
  */
 import type { Classified } from "./api-matrix.ts";
 
-/** By module, or by the prototype of a class of it. */
+/** By module. */
 export const LISTED_MATRIX: Readonly<Record<string, Classified>> = Object.freeze({
   child_process: {
     guarded: "execFileSync execSync spawnSync",
@@ -12,20 +12,6 @@ export const LISTED_MATRIX: Readonly<Record<string, Classified>> = Object.freeze
     harmless: {
       "start by `ChildProcess.prototype.spawn`": "ChildProcess exec execFile fork spawn",
     },
-  },
-  "ChildProcess.prototype": {
-    guarded: "spawn",
-    refused: "",
-    harmless: {
-      "signals by the handle, where it is looked at": "kill",
-      "uses what was started": "constructor ref unref",
-    },
-  },
-  /** The handle of a child, which Node does not export. */
-  "Process.prototype": {
-    guarded: "spawn kill",
-    refused: "",
-    harmless: { "makes a handle that starts nothing by itself": "constructor" },
   },
   cluster: {
     guarded: "",
@@ -38,19 +24,11 @@ export const LISTED_MATRIX: Readonly<Record<string, Classified>> = Object.freeze
   },
   worker_threads: {
     guarded: "Worker",
-    refused: "",
+    refused: "moveMessagePortToContext",
     harmless: {
       "carries values between threads of this process":
-        "BroadcastChannel MessageChannel MessagePort getEnvironmentData moveMessagePortToContext postMessageToThread receiveMessageOnPort setEnvironmentData",
+        "BroadcastChannel MessageChannel MessagePort getEnvironmentData postMessageToThread receiveMessageOnPort setEnvironmentData",
       "marks a value": "isMarkedAsUntransferable markAsUncloneable markAsUntransferable",
-    },
-  },
-  "Worker.prototype": {
-    guarded: "constructor",
-    refused: "getHeapSnapshot startHeapProfile",
-    harmless: {
-      "uses the thread that was started": "postMessage ref terminate unref",
-      "tells numbers": "cpuUsage getHeapStatistics startCpuProfile",
     },
   },
   vm: {
@@ -63,14 +41,14 @@ export const LISTED_MATRIX: Readonly<Record<string, Classified>> = Object.freeze
     },
   },
   module: {
-    guarded: "_load",
+    guarded: "_load _readPackage setSourceMapsSupport",
     refused: "enableCompileCache findPackageJSON flushCompileCache register registerHooks",
     harmless: {
       "loads by `Module._load`": "Module _preloadModules createRequire runMain",
       "looks for a module, as `require` does":
-        "_findPath _initPaths _nodeModulePaths _readPackage _resolveFilename _resolveLookupPaths _stat",
+        "_findPath _initPaths _nodeModulePaths _resolveFilename _resolveLookupPaths _stat",
       computes: "SourceMap _debug findSourceMap isBuiltin stripTypeScriptTypes wrap",
-      "tells or sets how errors are shown": "getCompileCacheDir getSourceMapsSupport setSourceMapsSupport",
+      "tells or sets how errors are shown": "getCompileCacheDir getSourceMapsSupport",
       "copies the functions that are there, guarded ones too": "syncBuiltinESMExports",
     },
   },
@@ -78,10 +56,5 @@ export const LISTED_MATRIX: Readonly<Record<string, Classified>> = Object.freeze
     guarded: "WASI",
     refused: "",
     harmless: {},
-  },
-  "WASI.prototype": {
-    guarded: "constructor",
-    refused: "",
-    harmless: { "runs a program without folders": "finalizeBindings getImportObject initialize start" },
   },
 });

@@ -35,12 +35,12 @@ declare const BEGUN: Begun;
 declare const GUARD_SCRIPT: string;
 
 /** What Node loads when it is first used, and should be loaded while nothing is replaced. */
-function warm(): void {
+function warm(ground: Pick<Ground, "isConfined">): void {
   const { stackTraceLimit } = Error;
   // WHY: some of it ends in an error that nobody reads, and Node makes the text of its stack.
   Error.stackTraceLimit = 0;
   warmLoader();
-  warmFs();
+  warmFs(ground);
   warmRegExps();
   Error.stackTraceLimit = stackTraceLimit;
 }
@@ -59,7 +59,7 @@ function openGround(): Ground {
   const gate = SyncGateClient.open({
     gate: BEGUN.worker,
     openRealm: () => {
-      warm();
+      warm({ isConfined: confined });
       return openPrivateRealm({ seed: randomSeed(), ...BEGUN.realm });
     },
   });
@@ -138,7 +138,7 @@ function install(): void {
   installNetwork(ground);
   installRefused();
   installNativeFiles();
-  guardProcesses(ground);
+  guardProcesses(ground, BEGUN.worker.worker);
   installImports(ground);
   syncExports();
   hideFlag();

@@ -3,11 +3,9 @@
  * at, so that libraries cannot tell the difference; the original is held by the guard alone.
  * Some modules are loaded when foreign code has run already: what it needs was taken before.
  */
+import type { AnyFunction } from "./any-function.ts";
 import { promisify } from "node:util";
 import { bare, defineProperty, getOwnPropertyDescriptor, hasOwn, ownKeys } from "./captured.ts";
-
-// oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
-type AnyFunction = (...args: any[]) => unknown;
 
 const PROMISIFIED = promisify.custom;
 

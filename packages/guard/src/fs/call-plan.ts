@@ -2,13 +2,13 @@
  * A guarded file call before it is made: what has to pass, and the arguments that Node is given. Every argument is read
  * once, while the plan is made; from then on only the plan counts.
  */
-import { type AccessPart, type Place, filePart } from "../access-part.ts";
+import { type AccessPart, type Ending, type Place, filePart } from "../access-part.ts";
 import type { CallFacts } from "../blocked-call.ts";
 import { append, bare, freeze, put, withArgument } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { declaredPlace } from "./declared-place.ts";
 import { letGo } from "./held-places.ts";
-import { type Ending, type NotAPath, isPlace, placeOf } from "./place-of.ts";
+import { type NotAPath, isPlace, placeOf } from "./place-of.ts";
 
 export interface CallPlan {
   readonly parts: readonly AccessPart[];
@@ -18,6 +18,10 @@ export interface CallPlan {
   /** For errors and results: which real path stands for which written one. */
   readonly places: readonly Place[];
   readonly result?: ((value: unknown) => unknown) | undefined;
+  /** Whether what was decided on is all that there is, beside the places; looked at where the call had to wait. */
+  readonly isWhole?: (() => boolean) | undefined;
+  /** Called when the call is over, however it ended. */
+  readonly over?: (() => void) | undefined;
 }
 
 export interface PlannedCall {
@@ -110,7 +114,7 @@ export function oneLook(ending: Ending): Planner {
 export function lookedAt(ground: Ground, input: unknown): Place | undefined {
   const path = declaredPlace(ground, input);
   if (path === undefined) return undefined;
-  return bare({ path, requested: input as string, exists: true });
+  return bare({ path, requested: input as string, ending: "follow" as const, exists: true });
 }
 
 /** INVARIANT: nothing of the guard's own keeps a file that is removed. */

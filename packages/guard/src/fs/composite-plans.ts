@@ -4,7 +4,14 @@
  * passes at the new name is needed at the old one too.
  */
 import { constants } from "node:fs";
-import { type AccessPart, type FileOperation, type Place, createOrModify, filePart } from "../access-part.ts";
+import {
+  type AccessPart,
+  type Ending,
+  type FileOperation,
+  type Place,
+  createOrModify,
+  filePart,
+} from "../access-part.ts";
 import { append, bare, freeze, parentOf, slice, withArgument } from "../captured.ts";
 import type { Decider } from "../decide-call.ts";
 import {
@@ -19,7 +26,7 @@ import {
 } from "./call-plan.ts";
 import { type Entry, entriesBelow } from "./entries-below.ts";
 import { letGo } from "./held-places.ts";
-import { type Ending, type NotAPath, isPlace, placeAt, placeOf } from "./place-of.ts";
+import { type NotAPath, isPlace, isThere, placeAt, placeOf } from "./place-of.ts";
 
 const { COPYFILE_EXCL } = constants;
 /** A rename may not make readable or executable, a hard link not modifiable either. */
@@ -50,7 +57,9 @@ const rename = twoPaths("keep", (source, target, args, { ground, syscall }) => {
   letGo(target.path);
   if (ground.decider.wouldPass(parts[0] as AccessPart))
     addGained(parts, GAINED_BY_RENAME, source, target, ground.decider);
-  return planOf(parts, args, [source, target], syscall);
+  const plan = planOf(parts, args, [source, target], syscall);
+  // WHY: what is there by now would be replaced without a word.
+  return target.exists ? plan : freeze(bare({ ...plan, isWhole: () => !isThere(target.path) }));
 });
 
 const link = twoPaths("keep", (source, target, args, { ground, syscall }) => {

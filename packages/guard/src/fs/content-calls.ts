@@ -2,12 +2,13 @@
  * Calls that read or write what a file holds: open, readFile, writeFile, appendFile, truncate. The guard opens the file,
  * verifies the descriptor, and gives Node the descriptor or handle in place of the path.
  */
+import type { AnyFunction } from "../any-function.ts";
 import { constants } from "node:fs";
 import { pathText } from "@sallyport/gate";
 import { refusedError } from "../blocked-call.ts";
 import { append, apply, bare, charCodeAt, freeze, newPromise, settled, withArgument } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import { type AnyFunction, failing } from "./call-drivers.ts";
+import { failing } from "./call-drivers.ts";
 import { blanked, optionsOf } from "./call-plan.ts";
 import { openDeclared } from "./declared-place.ts";
 import { requireForeign } from "./descriptor-calls.ts";
@@ -18,6 +19,7 @@ import { nativeFs } from "./native-fs.ts";
 import { judgeData, judgeDataNow, judgeEncoding, judgeMode, judgeOdd } from "./odd-arguments.ts";
 import { codeLater, openCode } from "./open-code.ts";
 import { flagBits } from "./open-flags.ts";
+import { beginOwn, beginUse, callInUse, closeOwn, endUse } from "./numbers-in-use.ts";
 import { notAPath } from "./place-of.ts";
 import { type OpenCall, descriptorOpener, openLater, openNow } from "./verified-open.ts";
 
@@ -127,7 +129,7 @@ export function callbackContent(ground: Ground, call: ContentCall): AnyFunction 
     const callback = args[last] as Callback;
     if (typeof callback !== "function" || last < (call.least ?? 1))
       return apply(original, undefined, blanked(args, 1));
-    if (pathText(args[0]) === undefined) return apply(original, undefined, withoutPath(ground, args, name));
+    if (pathText(args[0]) === undefined) return callInUse(original, withoutPath(ground, args, name));
     judgeOdd(original, args, call.least ?? 1, call.options);
     if (call.least === 2) judgeData(original, args);
     const fail = failing(callback);
@@ -138,15 +140,15 @@ export function callbackContent(ground: Ground, call: ContentCall): AnyFunction 
           fail(error);
           return;
         }
-        ownDescriptor(ground, fd);
+        beginOwn(ownDescriptor(ground, fd));
         const signal = call.options === undefined ? undefined : optionsOf(args[call.options])?.["signal"];
         const done: Callback = (fault, ...values) => {
           const told = name === "readFile" ? lostError(fault, fd, signal) : fault;
-          descriptorOpener.drop(fd);
+          closeOwn(fd);
           if (told === fault) callback(fault, ...values);
           else callback(told);
         };
-        attempt(fail, () =>
+        attempt(done, () =>
           apply(byDescriptor, undefined, withArgument(withArgument(args, last, done), 0, fd)),
         );
       });
@@ -173,8 +175,10 @@ export function promiseContent(ground: Ground, call: ContentCall): AnyFunction {
           reject(error);
           return;
         }
-        ownDescriptor(ground, opener.fdOf(handle));
+        const fd = ownDescriptor(ground, opener.fdOf(handle));
+        beginUse(fd);
         const over = (end: (value: unknown) => void) => (value: unknown) => {
+          endUse(fd);
           opener.drop(handle);
           end(value);
         };
@@ -209,13 +213,13 @@ export function promiseTruncate(ground: Ground, call: ContentCall): AnyFunction 
           reject(error);
           return;
         }
-        ownDescriptor(ground, fd);
+        beginOwn(ownDescriptor(ground, fd));
         const done: Callback = (fault) => {
-          descriptorOpener.drop(fd);
+          closeOwn(fd);
           if (fault === null || fault === undefined) resolve(undefined);
           else reject(fault);
         };
-        attempt(reject, () => apply(byDescriptor, undefined, [fd, args[1] ?? 0, done]));
+        attempt(done, () => apply(byDescriptor, undefined, [fd, args[1] ?? 0, done]));
       });
     });
 }

@@ -2,12 +2,13 @@
  * `cp`. Node walks the tree, and asks a filter of ours about every entry before it touches it. The two ends are decided
  * as the call is; entries below them at once, since Node awaits a filter through promises that foreign code can answer.
  */
-import { type AccessPart, type Place, createOrModify, filePart } from "../access-part.ts";
+import { type AccessPart, type Ending, type Place, createOrModify, filePart } from "../access-part.ts";
 import { append, bare, freeze, hasOwn, put, withArgument } from "../captured.ts";
 import { type Options, type Planner, blanked, forValidator, optionsOf, planOf } from "./call-plan.ts";
 import { addMissingAbove } from "./composite-plans.ts";
+import { openTrip } from "./copy-tree-steps.ts";
 import { isFolder } from "./entries-below.ts";
-import { type Ending, type NotAPath, isPlace, placeOf } from "./place-of.ts";
+import { type NotAPath, isPlace, placeOf } from "./place-of.ts";
 
 type Filter = (source: string, target: string) => unknown;
 
@@ -36,6 +37,7 @@ export const copyTree: Planner = (args, { ground, syscall }) => {
   if (!isPlace(source)) return forValidator(withArgument(args, 1, ""), 0, source, facts);
   const target = writtenAt(args[1], source, ending, syscall);
   if (!isPlace(target)) return forValidator(withArgument(args, 0, ""), 1, target, facts);
+  const trip = openTrip();
   const decide: Filter = (from, to) => {
     const left = placeOf(from, ending, syscall) as Place;
     const right = writtenAt(to, left, ending, syscall) as Place;
@@ -43,6 +45,7 @@ export const copyTree: Planner = (args, { ground, syscall }) => {
     // WHY again: the program's own filter ran since the two ends were decided on, and they may lead elsewhere.
     if (!isRoot || left.path !== source.path || right.path !== target.path || right.exists !== target.exists)
       ground.decider.now(partsOf(left, right), bare({ syscall, path: from, dest: to }));
+    trip.allow(left, right);
     return true;
   };
   // INVARIANT: the program's filter is asked first; between the decision and what Node does nothing of the program runs.
@@ -59,7 +62,7 @@ export const copyTree: Planner = (args, { ground, syscall }) => {
   const copied = [source.path, target.path, own];
   const parts = partsOf(source, target);
   addMissingAbove(parts, target.path);
-  return planOf(parts, copied, [source, target], syscall);
+  return freeze(bare({ ...planOf(parts, copied, [source, target], syscall), over: trip.over }));
 };
 
 /**

@@ -8,6 +8,7 @@ import { constants } from "node:fs";
 import type { Ground } from "../ground.ts";
 import { descriptorPath, isHeldAt, isRealAt, statsAt } from "./held-places.ts";
 import { nativeFs, requireCleanText } from "./native-fs.ts";
+import { reopened } from "./numbers-in-use.ts";
 import { plainPath } from "./plain-path.ts";
 
 const { closeSync, openSync } = nativeFs;
@@ -36,7 +37,7 @@ export function openDeclared(ground: Ground, input: unknown): number | undefined
     return undefined;
   }
   ground.decider.noteDeclared("read", path, input as string);
-  return fd;
+  return reopened(fd);
 }
 
 /** The descriptor was opened for this path, and the kernel names it so. */

@@ -3,13 +3,17 @@
  * but a descriptor that was opened for reading also lets its holder change mode, owner and times, and that is decided
  * here. The descriptor of the gate belongs to nobody in this process but its worker.
  */
+import type { AnyFunction } from "../any-function.ts";
 import type { AccessPart } from "../access-part.ts";
 import { filePart } from "../access-part.ts";
-import { apply, bare, beginsWith, put } from "../captured.ts";
+import { invalidError } from "../blocked-call.ts";
+import { append, apply, bare, beginsWith, inNextTick, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import { type AnyFunction, failing } from "./call-drivers.ts";
+import { type Told, atOnce, toldTo } from "./at-once.ts";
+import { failing } from "./call-drivers.ts";
 import { isKept } from "../process/kept-descriptors.ts";
 import { requireOwner } from "./descriptor-owner.ts";
+import { callInUse, isClosing, isOwn } from "./numbers-in-use.ts";
 import { placeAt } from "./place-of.ts";
 import { descriptorPath, isHeld } from "./held-places.ts";
 
@@ -20,7 +24,8 @@ type Callback = (error: unknown) => void;
  * @throws also where it is another subject's, and whoever acts may not use the file
  */
 export function requireForeign(ground: Ground, fd: unknown, syscall: string): void {
-  if (fd !== ground.gateFd && !isHeld(fd) && !isKept(fd)) {
+  const isGuards = fd === ground.gateFd || isHeld(fd) || isKept(fd) || (syscall === "close" && isOwn(fd));
+  if (!isGuards && !isClosing(fd)) {
     requireOwner(ground, fd, syscall);
     return;
   }
@@ -42,7 +47,7 @@ export function onDescriptor(ground: Ground, original: AnyFunction, syscall: str
       failing(callback as Callback)(error);
       return undefined;
     }
-    return apply(original, undefined, args);
+    return callInUse(original, args);
   };
 }
 
@@ -66,22 +71,61 @@ export function changeSync(ground: Ground, original: AnyFunction, syscall: strin
   };
 }
 
-export function changeCallback(ground: Ground, original: AnyFunction, syscall: string): AnyFunction {
+/** @param now Node's synchronous form */
+export function changeCallback(
+  ground: Ground,
+  original: AnyFunction,
+  syscall: string,
+  now: AnyFunction,
+): AnyFunction {
   return (...args) => {
     requireForeign(ground, args[0], syscall);
-    const callback = args[args.length - 1] as Callback;
+    const last = args.length - 1;
+    const callback = args[last] as Callback;
     if (typeof callback !== "function") return apply(original, undefined, args);
-    ground.decider.later(changeOf(args[0]), bare({ syscall }), (blocked) => {
-      if (blocked !== undefined) failing(callback)(blocked);
-      else apply(original, undefined, args);
-    });
+    const own: unknown[] = [];
+    for (let index = 0; index < last; index++) append(own, args[index]);
+    changeLater(ground, syscall, now, own, toldTo(callback));
     return undefined;
   };
 }
 
+/**
+ * Decided and made at once: a number means another file as soon as it was closed and something else was opened.
+ * @param args begin with the descriptor
+ */
+export function changeLater(
+  { decider }: Ground,
+  syscall: string,
+  now: AnyFunction,
+  args: readonly unknown[],
+  told: Told,
+): void {
+  const parts = changeOf(args[0]);
+  let isReturned = false;
+  decider.later(parts, bare({ syscall }), (blocked) => {
+    try {
+      if (blocked !== undefined) throw blocked;
+      if (isReturned) requireSameFile(parts, args[0], syscall);
+      atOnce(now)(args, told);
+    } catch (error) {
+      if (!isReturned && blocked === undefined) throw error;
+      inNextTick(told, error);
+    }
+  });
+  isReturned = true;
+}
+
+function requireSameFile(decided: readonly AccessPart[], fd: unknown, syscall: string): void {
+  if (changeOf(fd)[0]?.target === decided[0]?.target) return;
+  throw invalidError(
+    `the descriptor \`${String(fd)}\` is that of another file than when it was decided on: call \`${syscall}\` again`,
+    bare({ syscall }),
+  );
+}
+
 /** By the name without `Sync`. */
 export const DESCRIPTOR_CALLS = Object.freeze([
-  "close",
   "fdatasync",
   "fstat",
   "fsync",

@@ -2,16 +2,19 @@
  * `mkdtempDisposableSync` and its promise: a folder that is made as `mkdtemp` makes it and removed as `rm` removes it,
  * each decided when it is done. The folder is remembered from the root on, whatever becomes of the working folder.
  */
+import type { AnyFunction } from "../any-function.ts";
 import { pathText } from "@sallyport/gate";
 import { apply, bare, charCodeAt, freeze, newPromise, put, settled, workingFolder } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import { type AnyFunction, promiseCall, syncCall } from "./call-drivers.ts";
+import { atOnce } from "./at-once.ts";
+import { promiseCall, syncCall } from "./call-drivers.ts";
 import { nativeFs, nativePromises } from "./native-fs.ts";
 import { PATH_PLANS } from "./path-plans.ts";
 import { removalPromise, removalSync } from "./removal-calls.ts";
 
 const SLASH = 0x2f;
 const ALL = freeze(bare({ force: true, recursive: true }));
+const REMOVING = freeze(bare({ name: "rm" as const, now: nativeFs.rmSync as AnyFunction }));
 const { plan, syscall } = PATH_PLANS["mkdtemp"] as (typeof PATH_PLANS)[string];
 // WHY: Node 20 has no names for them, nor these functions.
 const { dispose, asyncDispose } = Symbol as { dispose?: symbol; asyncDispose?: symbol };
@@ -23,7 +26,7 @@ function fromRoot(path: unknown, folder: string): string {
 
 export function disposableFolderSync(ground: Ground): AnyFunction {
   const make = syncCall(bare({ ground, original: nativeFs.mkdtempSync as AnyFunction, plan, syscall }));
-  const removes = removalSync(ground, bare({ name: "rm", original: nativeFs.rmSync as AnyFunction }));
+  const removes = removalSync(ground, REMOVING);
   return (...args) => {
     const folder = workingFolder();
     const path = apply(make, undefined, args);
@@ -36,8 +39,10 @@ export function disposableFolderSync(ground: Ground): AnyFunction {
 }
 
 export function disposableFolderPromise(ground: Ground): AnyFunction {
-  const make = promiseCall(bare({ ground, original: nativePromises.mkdtemp as AnyFunction, plan, syscall }));
-  const removes = removalPromise(ground, bare({ name: "rm", original: nativePromises.rm as AnyFunction }));
+  const act = ground.isConfined ? undefined : atOnce(nativeFs.mkdtempSync as AnyFunction);
+  const original = nativePromises.mkdtemp as AnyFunction;
+  const make = promiseCall(bare({ ground, original, act, plan, syscall }));
+  const removes = removalPromise(ground, REMOVING, nativePromises.rm as AnyFunction);
   return (...args) =>
     newPromise((resolve, reject) => {
       const folder = workingFolder();

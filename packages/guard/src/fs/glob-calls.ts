@@ -2,12 +2,13 @@
  * `glob` in its three forms. It looks by `readdir` and `lstat`, which are guarded: Node takes them when it is first used.
  * What they refuse it leaves out without a word, so the folder that it begins in is decided on here, where an error is told.
  */
+import type { AnyFunction } from "../any-function.ts";
 import { pathText } from "@sallyport/gate";
 import { type AccessPart, filePart } from "../access-part.ts";
 import { type CallFacts, refusedError } from "../blocked-call.ts";
 import { append, apply, bare, charCodeAt, newPromise, put, settled } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import { type AnyFunction, failing } from "./call-drivers.ts";
+import { failing } from "./call-drivers.ts";
 import { isPlace, placeOf } from "./place-of.ts";
 
 const KNOWN = Object.freeze(["exclude", "followSymlinks", "withFileTypes"]);

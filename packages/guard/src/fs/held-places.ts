@@ -49,6 +49,11 @@ export function descriptorPath(fd: number): string {
   return readlinkSync(DESCRIPTORS + fd);
 }
 
+/** A path that leads by a descriptor. */
+export function descriptorName(fd: number): string {
+  return DESCRIPTORS + fd;
+}
+
 /** Whether something is at this plain path, which is real at this moment. False also where nobody can tell. */
 export function isHeldAt(path: string): boolean {
   return heldAt(path) !== undefined;
@@ -132,14 +137,23 @@ export function isHeld(fd: unknown): boolean {
   return byDescriptor.get(fd as number) === true;
 }
 
+/** From now on it is one of the guard's own. */
+export function hide(fd: number): void {
+  byDescriptor.set(fd, true);
+}
+
+export function closeHidden(fd: number): void {
+  byDescriptor.delete(fd);
+  closeSync(fd);
+}
+
 /** Before the file is removed or renamed, so that nothing keeps it, and nothing below it is taken for what it was. */
 export function letGo(path: string): void {
   since = monotonicMs();
   const held = byPath.get(path);
   if (held === undefined) return;
   byPath.delete(path);
-  byDescriptor.delete(held.fd);
-  closeSync(held.fd);
+  closeHidden(held.fd);
 }
 
 function leadsTo(fd: number, path: string): boolean {
@@ -167,7 +181,7 @@ function hold(path: string): Held | undefined {
   if (byPath.size >= HELD_MAX) letGo(byPath.oldest());
   const held: Held = bare({ fd, dev: file.dev, ino: file.ino, lookedMs });
   byPath.set(path, held);
-  byDescriptor.set(fd, true);
+  hide(fd);
   return held;
 }
 

@@ -2,11 +2,20 @@
  * Puts the guard in the place of every function of `node:fs` and `node:fs/promises` that touches something. Streams need
  * nothing of their own: they look `fs.open`, `fs.read` and `fs.write` up when they are used.
  */
+import type { AnyFunction } from "../any-function.ts";
 import fs from "node:fs";
 import { apply, bare } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
-import { type AnyFunction, type Wrapping, callbackCall, promiseCall, syncCall } from "./call-drivers.ts";
+import { type Act, atOnce, statAtOnce } from "./at-once.ts";
+import {
+  type Wrapping,
+  callbackAct,
+  callbackCall,
+  promiseAct,
+  promiseCall,
+  syncCall,
+} from "./call-drivers.ts";
 import type { Planner } from "./call-plan.ts";
 import { COMPOSITE_PLANS } from "./composite-plans.ts";
 import {
@@ -20,7 +29,10 @@ import {
   promiseTruncate,
   syncContent,
 } from "./content-calls.ts";
+import { closeCallbackCall, closeSyncCall } from "./close-calls.ts";
+import { copyFileAct } from "./copy-file.ts";
 import { copyTree } from "./copy-tree-calls.ts";
+import { installCopySteps } from "./copy-tree-steps.ts";
 import {
   CHANGING_CALLS,
   DESCRIPTOR_CALLS,
@@ -30,6 +42,7 @@ import {
 } from "./descriptor-calls.ts";
 import { disposableFolderPromise, disposableFolderSync } from "./disposable-folder.ts";
 import { globCallbackCall, globPromiseCall, globSyncCall } from "./glob-calls.ts";
+import { guardFolders, openFolder } from "./listed-folder.ts";
 import { closePathModule, nativeFs } from "./native-fs.ts";
 import { PATH_PLANS } from "./path-plans.ts";
 import { removalCallback, removalPromise, removalSync } from "./removal-calls.ts";
@@ -70,16 +83,21 @@ export function installFs(ground: Ground): void {
 }
 
 /** WHY: Node loads these parts when they are first used, and takes what `fs` holds then. */
-export function warmFs(): void {
-  try {
-    fs.cpSync("", "", {});
-  } catch {
-    // What it says of its arguments is of no interest here.
-  }
+export function warmFs({ isConfined }: Pick<Ground, "isConfined">): void {
+  if (isConfined) warmCopy();
+  else installCopySteps(warmCopy);
   try {
     fs.rmSync("", { force: true, recursive: true });
   } catch {
-    // Nor what Node's own permission model says of them.
+    // WHY: what it says of its arguments is of no interest, nor what Node's own permission model says of them.
+  }
+}
+
+function warmCopy(): void {
+  try {
+    fs.cpSync("", "", {});
+  } catch {
+    // The same.
   }
   // WHY only where it is not loaded by now: Node starts threads for it, and the program ends when they have answered.
   const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] };
@@ -95,22 +113,44 @@ function threeForms(
   paths: number,
   judged: Pick<Wrapping, "isJudged" | "hasEncoding"> = {},
 ): void {
-  const wrapping = (original: AnyFunction) => bare({ ground, original, plan, syscall, paths, ...judged });
-  replaceExport(promises, name, (original) => promiseCall(wrapping(original)));
+  const wrapping = (original: AnyFunction, act?: Act) =>
+    bare({ ground, original, act, plan, syscall, paths, ...judged });
+  replaceExport(promises, name, (original) =>
+    promiseCall(wrapping(original, actOf(ground, name, promiseAct(original)))),
+  );
   if (name === "realpath") return;
-  replaceExport(fs, name, (original) => callbackCall(wrapping(original)));
+  replaceExport(fs, name, (original) =>
+    callbackCall(wrapping(original, actOf(ground, name, callbackAct(original)))),
+  );
   replaceExport(fs, `${name}Sync`, (original) => {
-    const longWay = syncCall(wrapping(original));
+    const longWay = syncCall(wrapping(name === "opendir" ? openFolder : original));
     const shortWay = SHORT_WAYS[name];
     return shortWay === undefined ? longWay : shortWay(ground, original, longWay);
   });
+}
+
+/** How the asynchronous forms of a call are made; see `at-once.ts`. */
+function actOf({ isConfined }: Ground, name: string, original: Act): Act {
+  if (name === "cp" || (isConfined && name !== "opendir")) return original;
+  if (name === "copyFile") return copyFileAct;
+  const now = name === "opendir" ? openFolder : nowOf(name);
+  if (now === undefined) return original;
+  return name === "stat" || name === "lstat" ? statAtOnce(now, original) : atOnce(now);
+}
+
+function nowOf(name: string): AnyFunction | undefined {
+  const { realpathSync } = nativeFs;
+  if (name === "realpath") return realpathSync.native as AnyFunction;
+  return (nativeFs as unknown as Readonly<Record<string, AnyFunction | undefined>>)[`${name}Sync`];
 }
 
 /** WHY: in both forms the native one: the other walks by `fs.lstat`, which would ask about every folder above. */
 function installRealpath(ground: Ground): void {
   const call = PATH_PLANS["realpath"] as (typeof PATH_PLANS)[string];
   const { realpath, realpathSync } = fs;
-  const later = callbackCall(bare({ ...call, ground, original: realpath.native as AnyFunction }));
+  const native = realpath.native as AnyFunction;
+  const act = actOf(ground, "realpath", callbackAct(native));
+  const later = callbackCall(bare({ ...call, ground, original: native, act }));
   const now = syncCall(bare({ ...call, ground, original: realpathSync.native as AnyFunction }));
   replaceExport(realpath, "native", () => later);
   replaceExport(realpathSync, "native", () => now);
@@ -144,26 +184,31 @@ function installContent(ground: Ground): void {
 }
 
 function installDescriptors(ground: Ground): void {
+  replaceExport(fs, "close", (original) => closeCallbackCall(ground, original));
+  replaceExport(fs, "closeSync", (original) => closeSyncCall(ground, original));
   for (const name of DESCRIPTOR_CALLS) {
     replaceExport(fs, name, (original) => onDescriptor(ground, original, name));
     replaceExport(fs, `${name}Sync`, (original) => onDescriptor(ground, original, name));
   }
   for (const name of CHANGING_CALLS) {
-    replaceExport(fs, name, (original) => changeCallback(ground, original, name));
+    const now = nowOf(name) as AnyFunction;
+    replaceExport(fs, name, (original) => changeCallback(ground, original, name, now));
     replaceExport(fs, `${name}Sync`, (original) => changeSync(ground, original, name));
   }
 }
 
 function installRemoval(ground: Ground): void {
   for (const name of ["rm", "rmdir"] as const) {
-    replaceExport(fs, name, (original) => removalCallback(ground, { name, original }));
-    replaceExport(fs, `${name}Sync`, (original) => removalSync(ground, { name, original }));
-    replaceExport(promises, name, (original) => removalPromise(ground, { name, original }));
+    const removing = bare({ name, now: nowOf(name) as AnyFunction });
+    replaceExport(fs, name, (original) => removalCallback(ground, removing, original));
+    replaceExport(fs, `${name}Sync`, () => removalSync(ground, removing));
+    replaceExport(promises, name, (original) => removalPromise(ground, removing, original));
   }
 }
 
 function installSpecial(ground: Ground): void {
-  guardWatchHandles();
+  guardWatchHandles(ground);
+  guardFolders();
   replaceExport(fs, "existsSync", (original) => existsSyncCall(ground, original));
   replaceExport(fs, "exists", (original) => existsCallbackCall(ground, original));
   replaceExport(fs, "watch", (original) => watchCall(ground, original));

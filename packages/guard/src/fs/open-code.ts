@@ -7,6 +7,7 @@ import { type Ground, isCode } from "../ground.ts";
 import type { FileHandle } from "./file-handle.ts";
 import { descriptorPath } from "./held-places.ts";
 import { nativeFs } from "./native-fs.ts";
+import { reopened } from "./numbers-in-use.ts";
 import type { OpenCall, Opener } from "./verified-open.ts";
 
 const { closeSync, openSync } = nativeFs;
@@ -19,7 +20,7 @@ const DEFAULT_MODE = 0o666;
  */
 export function openCode(ground: Ground, path: string): number | undefined {
   const fd = openSync(path, "r");
-  if (isCodeBehind(ground, fd, path)) return fd;
+  if (isCodeBehind(ground, fd, path)) return reopened(fd);
   closeSync(fd);
   return undefined;
 }
@@ -41,8 +42,10 @@ export function codeLater(
 ): void {
   opener.open(input, O_RDONLY, DEFAULT_MODE, (error, handle) => {
     if (error !== null && error !== undefined) opened(error, handle);
-    else if (isCodeBehind(ground, opener.fdOf(handle), input)) opened(null, handle);
-    else {
+    else if (isCodeBehind(ground, opener.fdOf(handle), input)) {
+      reopened(opener.fdOf(handle));
+      opened(null, handle);
+    } else {
       opener.drop(handle);
       decided();
     }

@@ -68,6 +68,8 @@ export interface Opening {
   /** Opens what was checked, and nothing else. */
   readonly bits: number;
   readonly empties: boolean;
+  /** It was checked as new, and is made. */
+  readonly isNew: boolean;
   /** Codes of errors which say that the place is no longer what was looked at. */
   readonly isMoved: (code: string | undefined) => boolean;
 }
@@ -88,6 +90,7 @@ export function openingOf(bits: number, place: Place): Opening {
     bare({
       parts: freeze(parts),
       bits: kept | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0),
+      isNew,
       empties: !isNew && (bits & O_TRUNC) !== 0 && (bits & O_DIRECTORY) === 0,
       isMoved: (code: string | undefined) =>
         (code === "EEXIST" && isNew && !isExclusive) ||

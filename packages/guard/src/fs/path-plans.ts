@@ -20,8 +20,10 @@ import {
 } from "./call-plan.ts";
 import { isCode } from "../ground.ts";
 import { foldersBelow } from "./entries-below.ts";
+import { listedEntries } from "./listed-folder.ts";
 import { isPlace, notAPath, placeAt, placeOf } from "./place-of.ts";
 
+const { isArray } = Array;
 const modifies = (place: Place): AccessPart => filePart("modify", place);
 
 /** Every folder that is listed is read. */
@@ -34,14 +36,20 @@ const readdir: Planner = (given, { ground, syscall }) => {
   if (!isPlace(place)) return forValidator(args, 0, place, bare({ syscall }));
   const parts: AccessPart[] = [];
   if (known === undefined) append(parts, reads(place));
-  if (isRecursive) {
-    const folders = foldersBelow(place.path);
-    for (let index = 0; index < folders.length; index++)
-      append(parts, reads(placeAt(folders[index] as string)));
-  }
   const result = (value: unknown): unknown => entriesAsWritten(value, place);
-  return planOf(parts, withArgument(args, 0, place.path), [place], syscall, result);
+  const folders = isRecursive ? foldersBelow(place.path) : undefined;
+  const count = folders?.length ?? 0;
+  for (let index = 0; index < count; index++) append(parts, reads(placeAt(folders?.[index] as string)));
+  const plan = planOf(parts, withArgument(args, 0, place.path), [place], syscall, result);
+  if (folders === undefined) return plan;
+  return freeze(bare({ ...plan, isWhole: () => areSame(folders, foldersBelow(place.path)) }));
 };
+
+function areSame(left: readonly string[], right: readonly string[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
+  return true;
+}
 
 /** Where code is, is looked up for every module that is loaded; that is a part of loading it. */
 const realpath: Planner = (given, call) => {
@@ -52,9 +60,10 @@ const realpath: Planner = (given, call) => {
 
 /** `Dirent` objects name their folder. */
 function entriesAsWritten(value: unknown, { path, requested }: Place): unknown {
-  if (path === requested || !Array.isArray(value)) return value;
-  for (let index = 0; index < value.length; index++) {
-    const entry: unknown = value[index];
+  const entries = isArray(value) ? (value as readonly unknown[]) : listedEntries(value);
+  if (path === requested || entries === undefined) return value;
+  for (let index = 0; index < entries.length; index++) {
+    const entry: unknown = entries[index];
     if (typeof entry !== "object" || entry === null) return value;
     renameFolder(entry, "path", path, requested);
     renameFolder(entry, "parentPath", path, requested);

@@ -5,7 +5,7 @@
  */
 import { types } from "node:util";
 import { pathText, realPath } from "@sallyport/gate";
-import type { Place } from "../access-part.ts";
+import type { Ending, Place } from "../access-part.ts";
 import { type CallFacts, invalidError } from "../blocked-call.ts";
 import {
   apply,
@@ -18,8 +18,6 @@ import {
 } from "../captured.ts";
 import { impossiblePlace, isImpossible } from "./impossible-place.ts";
 import { nativeFs, requireCleanText, requireCleanValues } from "./native-fs.ts";
-
-export type Ending = "follow" | "keep";
 
 const { lstatSync } = nativeFs;
 const QUIET = freeze(bare({ throwIfNoEntry: false }));
@@ -46,10 +44,10 @@ export function isPlace(found: Place | NotAPath): found is Place {
 
 /** A path that the guard itself has found: real, but for its last name. */
 export function placeAt(path: string): Place {
-  return freeze(bare({ path, requested: path, exists: isThere(path) }));
+  return freeze(bare({ path, requested: path, ending: "keep" as const, exists: isThere(path) }));
 }
 
-function isThere(path: string): boolean {
+export function isThere(path: string): boolean {
   try {
     return lstatSync(path, QUIET) !== undefined;
   } catch (error) {
@@ -58,9 +56,18 @@ function isThere(path: string): boolean {
   }
 }
 
+function leadsTo(absolute: string, ending: Ending): string | undefined {
+  return realPath(absolute, ending) ?? impossiblePlace(absolute);
+}
+
+/** Whether the place is where it was when it was decided on: no name of its path has become a link. */
+export function isSteady({ path, ending = "follow" }: Place): boolean {
+  return leadsTo(path, ending) === path;
+}
+
 function walked(text: string, ending: Ending, facts: CallFacts): Place {
   const absolute = charCodeAt(text, 0) === SLASH ? text : `${workingFolder()}/${text}`;
-  const path = realPath(absolute, ending) ?? impossiblePlace(absolute);
+  const path = leadsTo(absolute, ending);
   if (path === undefined)
     throw invalidError(
       `\`${text}\` cannot be walked: a link loops, or \`..\` follows what is no folder; hand over another path`,
@@ -68,7 +75,7 @@ function walked(text: string, ending: Ending, facts: CallFacts): Place {
     );
   if (isMemory(path))
     throw invalidError(`\`${text}\` is the memory of a process: it is never handed out`, facts);
-  return freeze(bare({ path, requested: text, exists: isThere(path) }));
+  return freeze(bare({ path, requested: text, ending, exists: isThere(path) }));
 }
 
 /**

@@ -2,16 +2,18 @@
  * File calls with a shape of their own: `exists`, which has no place for an error; watchers; and what older and newer
  * Nodes offer beside the usual three forms.
  */
+import type { AnyFunction } from "../any-function.ts";
 import { promisify } from "node:util";
 import { filePart } from "../access-part.ts";
 import { refusedError } from "../blocked-call.ts";
-import { apply, bare, freeze, inNextTick, newPromise, put, withArgument } from "../captured.ts";
+import { apply, bare, freeze, inNextTick, inNextTurn, newPromise, put, withArgument } from "../captured.ts";
 import type { Ground } from "../ground.ts";
-import { type AnyFunction, syncCall } from "./call-drivers.ts";
+import { syncCall } from "./call-drivers.ts";
 import { oneLook, optionsOf } from "./call-plan.ts";
 import { declaredPath, declaredPlace, declaredStats, isDeclaredThere } from "./declared-place.ts";
 import { watchPlan } from "./path-plans.ts";
-import { isPlace, placeOf } from "./place-of.ts";
+import { nativeFs } from "./native-fs.ts";
+import { isPlace, isSteady, placeOf } from "./place-of.ts";
 import { watching } from "./watch-handles.ts";
 
 const QUIET = freeze(bare({ throwIfNoEntry: false }));
@@ -66,15 +68,20 @@ export function statSyncCall(ground: Ground, original: AnyFunction, longWay: Any
 
 /** WHY: its callback has no place for an error, so a blocked one is told as not there. */
 export function existsCallbackCall(ground: Ground, original: AnyFunction): AnyFunction {
+  const { decider, isConfined } = ground;
   const exists: AnyFunction = (...args) => {
     const callback = args[1] as (isThere: boolean) => void;
     if (typeof callback !== "function") return apply(original, undefined, ["", callback]);
     const place = placeOf(args[0], "follow", "access");
     if (!isPlace(place)) return apply(original, undefined, [place.argument, callback]);
     const facts = bare({ syscall: "access", path: place.requested });
-    ground.decider.later([filePart("read", place)], facts, (blocked) => {
-      if (blocked === undefined) apply(original, undefined, [place.path, callback]);
-      else inNextTick(callback, false);
+    decider.later([filePart("read", place)], facts, (blocked) => {
+      if (blocked !== undefined) inNextTick(callback, false);
+      else if (isConfined) apply(original, undefined, [place.path, callback]);
+      else {
+        const isThere = isSteady(place) && nativeFs.existsSync(place.path);
+        inNextTurn(() => callback(isThere), undefined, undefined);
+      }
     });
     return undefined;
   };

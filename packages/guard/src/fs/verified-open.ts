@@ -12,11 +12,13 @@ import { asWritten } from "./as-written.ts";
 import { declaredPath, isVerified, openDeclared } from "./declared-place.ts";
 import { descriptorPath } from "./held-places.ts";
 import { nativeFs, requireCleanText } from "./native-fs.ts";
-import { endingOf, openingOf } from "./open-flags.ts";
+import { reopened } from "./numbers-in-use.ts";
+import { type Opening, endingOf, openingOf } from "./open-flags.ts";
+import { canPin, pinName } from "./pinned-place.ts";
 import { placeOf } from "./place-of.ts";
 
-const { open, openSync, close, closeSync, ftruncateSync } = nativeFs;
-const { O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const { open, openSync, closeSync, ftruncateSync } = nativeFs;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 const ATTEMPTS_MAX = 16;
 const noop = freeze((): void => undefined);
 
@@ -38,7 +40,8 @@ export const descriptorOpener: Opener<number> = freeze<Opener<number>>(
   bare({
     open: (path, bits, mode, opened) => open(path, bits, mode, opened),
     fdOf: (fd) => fd,
-    drop: (fd) => close(fd, noop),
+    // WHY at once: for one of Node's threads it would be a number, which may be another file's by then.
+    drop: (fd) => closeSync(fd),
   }),
 );
 
@@ -64,7 +67,7 @@ export function openNow(ground: Ground, { input, bits, mode, facts }: OpenCall):
     } finally {
       if (!isSteady) closeSync(fd);
     }
-    if (isSteady) return fd;
+    if (isSteady) return reopened(fd);
   }
   throw unsteady(facts);
 }
@@ -88,20 +91,24 @@ export function openLater<T>(
         return;
       }
       requireCleanText();
-      opener.open(place.path, opening.bits, mode, (error, value) => {
+      const way = wayTo(ground, place.path, opening);
+      opener.open(way.path, way.bits, mode, (error, value) => {
+        way.release();
         let isSteady = false;
         try {
           if (error !== null && error !== undefined) {
-            if (!opening.isMoved(errorCode(error))) throw asWritten(error, place.path, input);
+            if (!opening.isMoved(errorCode(error))) throw asWritten(error, way.path, input);
           } else {
-            isSteady = dropUnless(opener, value, place.path, opening.empties);
+            isSteady = dropUnless(opener, value, way.leadsTo, opening.empties);
           }
           if (!isSteady) attempt(left - 1);
         } catch (fault) {
           fail(fault);
           return;
         }
-        if (isSteady) opened(null, value);
+        if (!isSteady) return;
+        reopened(opener.fdOf(value));
+        opened(null, value);
       });
     });
   };
@@ -115,6 +122,25 @@ export function openLater<T>(
         fail(fault);
       }
     });
+}
+
+interface Way {
+  readonly path: string;
+  readonly bits: number;
+  /** What the descriptor must be called; nothing is called by the empty text. */
+  readonly leadsTo: string;
+  readonly release: () => void;
+}
+
+/**
+ * INVARIANT: one of Node's threads makes no file anywhere but in the folder that was decided on: what it has made elsewhere
+ * would be there however soon it is closed. Where that folder cannot be pinned nothing is made, and the error says why.
+ */
+function wayTo({ isConfined }: Ground, path: string, { bits, isNew }: Opening): Way {
+  if (!isNew || isConfined || !canPin) return bare({ path, bits, leadsTo: path, release: noop });
+  const pin = pinName(path);
+  if (pin !== undefined) return bare({ path: pin.path, bits, leadsTo: path, release: pin.release });
+  return bare({ path, bits: bits & ~(O_CREAT | O_EXCL), leadsTo: "", release: noop });
 }
 
 /** The short way; see `declared-place.ts`. Calls `longWay` where something is in doubt. */
@@ -138,6 +164,7 @@ function openDeclaredLater<T>(
       return;
     }
     ground.decider.noteDeclared("read", path, input);
+    reopened(opener.fdOf(value));
     opened(null, value);
   });
 }

@@ -10,7 +10,7 @@ import { refusedError } from "../blocked-call.ts";
 import { append, apply, bare, freeze, getOwnPropertyDescriptor, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { type Connection, connectionOf, isRaw, makeRaw } from "../network/connection.ts";
-import { writeReleased } from "../network/native-handles.ts";
+import { writeOwn, writeReleased } from "../network/released-write.ts";
 import { replaceExport } from "../replace-export.ts";
 import { isKnownRequest } from "./known-request.ts";
 import { type Piece, bytesLength, fromLatin1, joined, ownBytes, part, plainLength } from "./own-bytes.ts";
@@ -49,7 +49,7 @@ export function guardWrites(ground: Ground): void {
         const send = (bytes: Uint8Array): void => {
           // WHY: Node would keep bytes for later where the program can reach them; the guard knows that it is open.
           if (getOwnPropertyDescriptor(this, "connecting")?.value !== false) put(this, "connecting", false);
-          writeReleased(original, this, connection, bytes, "buffer", written);
+          writeOwn(original, this, connection, bytes, written);
         };
         write(ground, connection, bare({ isMany, data, encoding, written, send, socket: this, original }));
         return undefined;

@@ -46,16 +46,19 @@ export function guardHttp2(ground: Ground): void {
 
 function guardExports(ground: Ground, exports: typeof http2, owner: symbol | undefined): void {
   let classes: "as Node made them" | "seen" | "guarded" = "as Node made them";
+  const native = exports.connect;
+  const guardClasses = (): void => {
+    if (classes !== "as Node made them") return;
+    classes = "seen";
+    guardSessions(ground, native, owner);
+    classes = "guarded";
+  };
   replaceExport(
     exports,
     "connect",
     (original) =>
       function connect(...args: unknown[]) {
-        if (classes === "as Node made them") {
-          classes = "seen";
-          guardSessions(ground, original as typeof http2.connect, owner);
-          classes = "guarded";
-        }
+        guardClasses();
         // INVARIANT: no session is made whose class is not guarded; also not while that is being done.
         if (classes !== "guarded") throw refused("http2.connect");
         const at = typeof args[1] === "function" ? 2 : 1;
@@ -76,6 +79,16 @@ function guardExports(ground: Ground, exports: typeof http2, owner: symbol | und
     if (connection !== undefined && connection.passage !== "raw") throw refused("performServerHandshake");
     return apply(original, exports, args);
   });
+  // INVARIANT: the sessions of a server are of the same native class; whoever has one has it as the guard made it.
+  for (const name of ["createServer", "createSecureServer", "performServerHandshake"])
+    replaceExport(exports, name, (original) => (...args: unknown[]) => {
+      try {
+        guardClasses();
+      } catch {
+        // WHY: a server needs none of it; what connects is refused from here on.
+      }
+      return apply(original, exports, args);
+    });
 }
 
 interface OpenedSession {

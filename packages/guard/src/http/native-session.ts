@@ -4,9 +4,9 @@
  * a stream that was decided on for that connection, once. Sessions on connections that are not judged are free.
  */
 import { refusedError } from "../blocked-call.ts";
-import { apply, bare, defineProperty, getPrototypeOf, hasOwn } from "../captured.ts";
+import { SafeWeakSet, apply, bare, defineProperty, getPrototypeOf, hasOwn } from "../captured.ts";
 import type { Connection } from "../network/connection.ts";
-import { judgedOwner } from "../network/handle-standing.ts";
+import { judgedUnder } from "../network/tls-below.ts";
 import { replaceExport } from "../replace-export.ts";
 import { type DecidedStream, isDecidedStream, listAsWritten } from "./stream-list.ts";
 
@@ -22,6 +22,10 @@ const { get, set } = WeakMap.prototype;
 /* oxlint-enable typescript/unbound-method */
 /** INVARIANT: a native session keeps the connection that it took over, whichever session the program puts it on. */
 const owners = new WeakMap<object, Connection>();
+/** By native session: the handle that it took over. */
+const handles = new WeakMap<object, unknown>();
+/** Connections that a session has taken over. */
+const consumed = new SafeWeakSet();
 let permit: Permit | undefined;
 
 /**
@@ -60,8 +64,14 @@ function guardClass(prototype: object): void {
     "consume",
     (original) =>
       function consume(this: object, handle: unknown) {
-        const owner = judgedOwner(handle) as Connection | undefined;
-        if (owner !== undefined) apply(set, owners, [this, owner]);
+        apply(set, handles, [this, handle]);
+        const owner = judgedUnder(handle) as Connection | undefined;
+        if (owner !== undefined) {
+          // INVARIANT: a connection that only decided things leave by is taken over by one session, and for streams alone.
+          if (owner.passage !== "streams" || consumed.has(owner)) throw refused("consume");
+          consumed.add(owner);
+          apply(set, owners, [this, owner]);
+        }
         return apply(original, this, [handle]);
       },
   );
@@ -87,10 +97,29 @@ function guardClass(prototype: object): void {
         return apply(original, this, [code, last, data]);
       },
   );
+  for (const name of ["altsvc", "origin"]) guardAnnouncement(prototype, name);
 }
 
+/** What servers alone say, in a text of their own. */
+function guardAnnouncement(prototype: object, name: string): void {
+  replaceExport(
+    prototype,
+    name,
+    (original) =>
+      function announce(this: object, ...args: unknown[]) {
+        if (ownerOf(this) !== undefined) throw refused(name);
+        return apply(original, this, args);
+      },
+  );
+}
+
+/** WHY asked each time until there is one: foreign code can have a handle taken over before it is connected. */
 function ownerOf(native: object): Connection | undefined {
-  return apply(get, owners, [native]) as Connection | undefined;
+  const known = apply(get, owners, [native]) as Connection | undefined;
+  if (known !== undefined) return known;
+  const owner = judgedUnder(apply(get, handles, [native])) as Connection | undefined;
+  if (owner !== undefined) apply(set, owners, [native, owner]);
+  return owner;
 }
 
 function takePermit(owner: Connection, list: string, flags: unknown): boolean {

@@ -173,6 +173,8 @@ export class RequestWire {
     return byte !== LF && byte !== 0 && ++this.#count <= HEAD_BYTES_MAX;
   }
 }
+// WHY: whoever got hold of one would read for all.
+freeze(RequestWire.prototype);
 
 /** Behind the empty line; -1 where there is none yet. */
 function headEnd(bytes: Uint8Array, from: number): number {

@@ -68,6 +68,8 @@ export class FrameReader {
     if (opcodeOf(first) < CLOSE) this.#isOpen = (first & FINAL) === 0;
   }
 }
+// WHY: whoever got hold of one would read for all.
+freeze(FrameReader.prototype);
 
 function opcodeOf(first: number): number {
   return first & 0x0f;

@@ -11,6 +11,7 @@ import { filePart } from "../access-part.ts";
 import { apply, bare, beginsWith, put, quietly } from "../captured.ts";
 import { type Ground, isCode } from "../ground.ts";
 import { isPlace, placeOf } from "../fs/place-of.ts";
+import { guardPackages } from "./read-package.ts";
 import { refuseImport } from "./sensitive-import.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- functions of any signature are wrapped
@@ -58,6 +59,7 @@ export function warmLoader(): void {
 }
 
 export function installLoading(ground: Ground): void {
+  guardPackages(ground);
   const loader = Module as unknown as LoaderModule;
   for (const extension of LOADED) {
     const original = loader._extensions[extension];

@@ -191,6 +191,9 @@ const STAY_REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> =
     register: "it starts a thread of loaders beside the guard",
     registerHooks: "hooks of the loader run in front of those of the guard",
   },
+  worker_threads: {
+    moveMessagePortToContext: "a port of another context sends what no guard has looked at",
+  },
 };
 
 function refuseExports(imports: Imports, exports: object, name: string, listed: string): void {

@@ -30,6 +30,12 @@ function guardClass(prototype: object): void {
   for (const name of ["send", "send6"]) if (hasOwn(prototype, name)) guardSend(prototype, name);
   for (const name of ["connect", "connect6", "bind", "bind6"])
     if (hasOwn(prototype, name)) guardEnd(prototype, name, name === "connect" || name === "connect6");
+  // WHY: it takes any descriptor by its number; binding to one is refused above.
+  replaceExport(prototype, "open", () => open);
+}
+
+function open(): never {
+  throw refused();
 }
 
 /** (request, list, count, port, address, hasCallback), or without an address where it is connected. */

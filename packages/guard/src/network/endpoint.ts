@@ -10,6 +10,7 @@ import { type AccessPart, connectPart } from "../access-part.ts";
 import { invalidError } from "../blocked-call.ts";
 import { append, bare, charCodeAt, freeze, put, slice } from "../captured.ts";
 import { isPlace, placeOf } from "../fs/place-of.ts";
+import { requireOwnNames } from "./system-names.ts";
 import { requireWholePath } from "./unix-path.ts";
 
 const { lookup } = dns;
@@ -135,6 +136,12 @@ export function resolveName(
     family: family === 4 || family === 6 ? family : 0,
     verbatim: true,
   });
+  try {
+    requireOwnNames(host);
+  } catch (error) {
+    done(error, []);
+    return;
+  }
   lookup(host, options, (error, found) => {
     const hosts: Host[] = [];
     const count = error === null ? found.length : 0;

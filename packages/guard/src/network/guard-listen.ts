@@ -14,7 +14,7 @@ import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
 import { decideEndpoint } from "./decide-endpoint.ts";
 import { type ConnectOptions, addressOf } from "./endpoint.ts";
-import { binding } from "./native-handles.ts";
+import { type End, binding } from "./native-ends.ts";
 import { shownValue } from "./not-an-endpoint.ts";
 import { requireWholePath } from "./unix-path.ts";
 
@@ -39,10 +39,6 @@ const KEPT = freeze([
 ]);
 
 /** The local end that Node is let listen at, by server. */
-interface End {
-  readonly address: string | null;
-  readonly port: number;
-}
 const ends = new WeakMap<object, End>();
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
@@ -94,7 +90,7 @@ export function guardListen(ground: Ground): void {
           typeof args[4] === "number"
         )
           throw refusedError("a server listens by `listen`", bare({ syscall: "listen" }));
-        return binding(() => apply(original, this, args));
+        return binding(end, () => apply(original, this, args));
       },
   );
 }

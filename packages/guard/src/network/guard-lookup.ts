@@ -11,6 +11,8 @@ import { apply, bare, newPromise, settled, withArgument } from "../captured.ts";
 import { failing } from "../fs/call-drivers.ts";
 import type { Ground } from "../ground.ts";
 import { replaceExport } from "../replace-export.ts";
+import { addressOf } from "./endpoint.ts";
+import { closeLookups, requireOwnNames } from "./system-names.ts";
 
 type Callback = (error: unknown, ...values: unknown[]) => void;
 
@@ -23,22 +25,28 @@ function lookupOf(name: unknown) {
       bare({ syscall: "getaddrinfo" }),
     );
   const parts = isIpLiteral(host) ? [] : [connectPart(host, name as string)];
-  const isSix = host.charCodeAt(0) === 0x5b;
-  return {
-    host: isSix ? host.slice(1, -1) : host,
+  return bare({
+    host: addressOf(host).address,
     parts,
     facts: bare({ syscall: "getaddrinfo", path: name as string }),
-  };
+  });
 }
 
 export function guardLookup({ decider }: Ground): void {
+  closeLookups();
   replaceExport(dns, "lookup", (original) => (...args) => {
     const callback = args[args.length - 1] as Callback;
     if (typeof callback !== "function") return apply(original, dns, ["", callback]);
     const { host, parts, facts } = lookupOf(args[0]);
     decider.later(parts, facts, (blocked) => {
-      if (blocked !== undefined) failing(callback)(blocked);
-      else apply(original, dns, withArgument(args, 0, host));
+      try {
+        if (blocked !== undefined) throw blocked;
+        requireOwnNames(host);
+      } catch (error) {
+        failing(callback)(error);
+        return;
+      }
+      apply(original, dns, withArgument(args, 0, host));
     });
     return undefined;
   });
@@ -50,13 +58,18 @@ export function guardLookup({ decider }: Ground): void {
         newPromise((resolve, reject) => {
           const { host, parts, facts } = lookupOf(args[0]);
           decider.later(parts, facts, (blocked) => {
-            if (blocked !== undefined) reject(blocked);
-            else
-              settled(
-                apply(original, dns.promises, withArgument(args, 0, host)) as Promise<unknown>,
-                resolve,
-                reject,
-              );
+            try {
+              if (blocked !== undefined) throw blocked;
+              requireOwnNames(host);
+            } catch (error) {
+              reject(error);
+              return;
+            }
+            settled(
+              apply(original, dns.promises, withArgument(args, 0, host)) as Promise<unknown>,
+              resolve,
+              reject,
+            );
           });
         }),
   );

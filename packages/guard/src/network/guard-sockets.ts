@@ -223,7 +223,8 @@ function decide(
       if (answer === undefined) apply(destroy, socket, [error as Error]);
       else answer(error, addresses);
       // WHY: behind Node's own tick, so that the socket ends with this error and no other.
-      if (connection !== undefined) inNextTick(closed, connection);
+      // INVARIANT: nothing of the guard is handed over with it: Node keeps what is done next where the program can look.
+      if (connection !== undefined) inNextTick(() => letWaiting(connection, false), undefined);
       return;
     }
     if (socket.destroyed) return;
@@ -235,10 +236,6 @@ function decide(
     permitAll(socket, addresses, endpoint.port, connection !== undefined && !isRaw(connection), connection);
     answer(undefined, addresses);
   });
-}
-
-function closed(connection: Connection): void {
-  letWaiting(connection, false);
 }
 
 /** What may leave by it once it is there. */

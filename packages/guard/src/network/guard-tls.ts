@@ -13,6 +13,7 @@ import { replaceExport } from "../replace-export.ts";
 import { type Connection, connectionOf, isRaw, keepConnection, newConnection } from "./connection.ts";
 import { refused } from "./handle-standing.ts";
 import { ownTls, setStanding } from "./native-handles.ts";
+import { putCovered } from "./tls-below.ts";
 
 /* oxlint-disable typescript/unbound-method -- called through Reflect.apply */
 const { get, set } = WeakMap.prototype;
@@ -41,7 +42,7 @@ export function guardTls(exports: object): void {
         if (outer !== undefined && !isRaw(outer)) coverBy(this, outer, inner as object);
         const handle = apply(original, this, args);
         if (typeof handle === "object" && handle !== null) {
-          ownTls(handle);
+          ownTls(handle, (handle as { readonly _parent?: unknown })._parent);
           apply(set, sockets, [handle, this]);
         }
         const own = connectionOf(this);
@@ -90,6 +91,7 @@ function coverBy(socket: Secured, outer: Connection, inner: { readonly _handle?:
   connection.passage = "requests";
   connection.hasOtherName = isOtherwiseNamed(socket, connection);
   outer.passage = "covered";
+  putCovered(connection, outer);
   setStanding(inner._handle, "taken", outer);
   keepConnection(socket, connection);
 }

@@ -12,13 +12,20 @@ import { guardListen } from "./guard-listen.ts";
 import { guardLookup } from "./guard-lookup.ts";
 import { guardResolver } from "./guard-resolver.ts";
 import { guardSockets } from "./guard-sockets.ts";
+import { guardTerminals } from "./guard-terminals.ts";
 import { guardTls, keepName } from "./guard-tls.ts";
+import { guardTransfers } from "./guard-transfers.ts";
 import { installHandles } from "./native-handles.ts";
 import { refuseNetwork } from "./refuse-network.ts";
 import { whenLoaded } from "../when-loaded.ts";
 
 export function installNetwork(ground: Ground): void {
-  const isTlsHeld = installHandles(connectionOf, keepName, (fd) => requireForeign(ground, fd, "open"));
+  const isTlsHeld = installHandles(
+    connectionOf,
+    keepName,
+    (fd) => requireForeign(ground, fd, "open"),
+    ground.isConfined,
+  );
   refuseNetwork();
   installNotes();
   guardSockets(ground);
@@ -27,6 +34,8 @@ export function installNetwork(ground: Ground): void {
   else guardTls(process.getBuiltinModule("tls"));
   guardWrites(ground);
   guardDatagrams(ground);
+  guardTerminals(ground);
+  guardTransfers();
   guardHttp2(ground);
   guardListen(ground);
   guardLookup(ground);

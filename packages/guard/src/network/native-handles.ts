@@ -16,6 +16,7 @@ import {
   ownKeys,
   quietly,
 } from "../captured.ts";
+import { isInUse, takeNumbersInUse } from "../fs/numbers-in-use.ts";
 import { replaceExport } from "../replace-export.ts";
 import { takeDialOf, takeUse } from "./dial-permits.ts";
 import {
@@ -32,6 +33,10 @@ import {
   refused,
   standingOf,
 } from "./handle-standing.ts";
+import { guardEnds } from "./native-ends.ts";
+import { takeReleased } from "./released-write.ts";
+import { judgedUnder, putBelow, seeWrapped } from "./tls-below.ts";
+import { connectAt, leavePaths } from "./unix-handle.ts";
 
 const WRITES = Object.freeze([
   "writeBuffer",
@@ -42,7 +47,6 @@ const WRITES = Object.freeze([
   "writeUtf8String",
 ]);
 const CONNECTS = Object.freeze(["connect", "connect6"]);
-const BINDS = Object.freeze(["bind", "bind6", "listen"]);
 const ObjectPrototype = Object.prototype;
 const { isProxy } = types;
 
@@ -51,17 +55,14 @@ let isTlsHeld = false;
 let requireForeign: (fd: number) => void = () => {
   throw refused();
 };
-/** What the guard is about to write, and by which method; no handle: nothing. */
-let releasedHandle: unknown;
-let releasedData: unknown;
-let releasedMethod = "";
-let isBinding = false;
 
 /** What may happen to the handle of a connection. A handle of another one stays what it is. */
 export function setStanding(handle: unknown, standing: Standing, owner: object): void {
   if (typeof handle !== "object" || handle === null) return;
   guardHandle(handle);
   if (!isOwned(handle, owner)) return;
+  // INVARIANT: what only decided things leave by says so itself, whatever the program says of it.
+  if (standing !== "free" && !defineProperty(handle, "isStreamBase", SAID_OF_ITSELF)) throw refused();
   putStanding(handle, standing);
 }
 
@@ -82,67 +83,21 @@ function connectionWith(handle: object): object | undefined {
   return undefined;
 }
 
-/** Node's own `_writeGeneric`. */
-type NativeWrite = (isMany: boolean, data: unknown, encoding: unknown, written: unknown) => unknown;
-
-/**
- * The guard's own write: lets these data leave once, by the method that Node takes for them.
- * INVARIANT: methods of the socket that the program may have replaced run meanwhile, and gain nothing by it.
- */
-export function writeReleased(
-  original: NativeWrite,
-  socket: object,
-  owner: object,
-  data: unknown,
-  encoding: unknown,
-  written: unknown,
-): void {
-  const { _handle: handle } = socket as { readonly _handle?: unknown };
-  // WHY three values and neither an object nor a closure: this runs for every request.
-  releasedHandle = ownerOf(handle) === owner ? handle : undefined;
-  releasedData = data;
-  releasedMethod =
-    typeof data !== "string" ? "writeBuffer" : isLatin1(encoding) ? "writeLatin1String" : "writeUtf8String";
-  try {
-    apply(original, socket, [false, data, encoding, written]);
-  } finally {
-    releasedHandle = undefined;
-    releasedData = undefined;
-  }
-}
-
-function isLatin1(encoding: unknown): boolean {
-  return encoding === "latin1" || encoding === "binary";
-}
-
-function takeReleased(handle: object, data: unknown, method: string): boolean {
-  if (releasedHandle !== handle || releasedData !== data || releasedMethod !== method) return false;
-  releasedHandle = undefined;
-  return true;
-}
-
-/** Lets Node bind and listen, for a server that was decided on. */
-export function binding<R>(work: () => R): R {
-  isBinding = true;
-  try {
-    return work();
-  } finally {
-    isBinding = false;
-  }
-}
-
 /**
  * WHY: before the program runs their classes are to be had; later the first handle shows them.
  * @param find the connection of a socket
  * @param keepNameOf is told the name that TLS will ask for
  * @param foreign throws for a descriptor that is no business of the program's
+ * @param isConfined the kernel sees where paths lead
  * @returns whether nothing is written by TLS that {@link ownTls} does not know
  */
 export function installHandles(
   find: typeof connectionOn,
   keepNameOf: typeof keepName,
   foreign: typeof requireForeign,
+  isConfined: boolean,
 ): boolean {
+  if (isConfined) leavePaths();
   connectionOn = find;
   keepName = keepNameOf;
   requireForeign = foreign;
@@ -157,6 +112,7 @@ export function installHandles(
           binding(name: string): Record<string, { readonly prototype: object }>;
         };
         const found = internals.binding(name)[type];
+        if (name === "tls_wrap") seeWrapped(internals.binding(name));
         if (found !== undefined) guardClass(found.prototype);
       } catch {
         // Node's own permission model hands out no internals; the first handle is guarded instead.
@@ -166,9 +122,10 @@ export function installHandles(
   return isTlsHeld;
 }
 
-/** A handle of TLS that its guarded socket has made. */
-export function ownTls(handle: object): void {
+/** @param under the one below, as Node tells it; known already where Node hands out its internals */
+export function ownTls(handle: object, under: unknown): void {
   guardHandle(handle);
+  putBelow(handle, under);
   putMadeByTls(handle);
 }
 
@@ -179,6 +136,8 @@ const TAKEN_OVER = bare({
   enumerable: true,
   configurable: false,
 });
+
+const SAID_OF_ITSELF = bare({ ...TAKEN_OVER, enumerable: false });
 
 /** WHY: for a Node that hands out no internals, the first handle shows the class. */
 export function guardHandle(handle: object): void {
@@ -201,7 +160,7 @@ function guardClass(prototype: object): void {
     if (isTls && hasOwn(holder, "writeBuffer")) isTlsHeld = true;
     for (const name of CONNECTS) if (!isTls && hasOwn(holder, name)) guardConnect(holder, name, isPipe);
     if (isTls && hasOwn(holder, "setServername")) guardName(holder);
-    for (const name of BINDS) if (!isTls && hasOwn(holder, name)) guardBind(holder, name);
+    if (!isTls) guardEnds(holder, isPipe);
     if (!isTls && hasOwn(holder, "open")) guardOpen(holder);
     if (!isTls) learnNumber(holder);
     // WHY: TLS and HTTP/2 take over what says this of itself, and write to it by themselves.
@@ -218,11 +177,12 @@ function guardWrite(holder: object, name: string, isTls: boolean): void {
       function write(this: object, request: unknown, data: unknown, more: unknown) {
         const standing = standingOf(this);
         const isFree = standing === undefined || standing === "free";
-        if (!isFree && !takeReleased(this, data, name)) throw refused();
-        if (isTls && !isMadeByTls(this)) throw refused();
+        const released = takeReleased(this, request, data, name);
+        if (!isFree && released === undefined) throw refused();
+        if (isTls && (!isMadeByTls(this) || (isFree && judgedUnder(this) !== undefined))) throw refused();
         // WHY: what is sent along to another process is written to there.
         if (judgedOwner(more) !== undefined) throw refused();
-        return apply(original, this, [request, data, more]);
+        return apply(original, this, [request, released ?? data, more]);
       },
   );
 }
@@ -245,7 +205,10 @@ function guardConnect(holder: object, name: string, isPipe: boolean): void {
         if (owner !== undefined) isOwned(this, owner);
         if (isJudged && owner !== undefined && standingOf(this) !== "taken")
           setStanding(this, "judged", owner);
-        const code = apply(original, this, args);
+        if (isClosedToNumbers(this)) takeNumbersInUse();
+        const code = isPipe
+          ? connectAt(address as string, (path) => apply(original, this, [args[0], path]))
+          : apply(original, this, args);
         // WHY now: before that it has no number.
         if (isClosedToNumbers(this)) keepNumber(this);
         return code;
@@ -263,6 +226,8 @@ function guardOpen(holder: object): void {
         if (typeof given !== "number") throw refused();
         const fd = given | 0;
         requireForeign(fd);
+        // WHY: a stream closes its number whoever else means it.
+        if (isInUse(fd)) throw refused();
         return apply(original, this, [fd]);
       },
   );
@@ -275,19 +240,6 @@ function guardName(holder: object): void {
     (original) =>
       function setServername(this: object, ...args: unknown[]) {
         keepName(this, args[0]);
-        return apply(original, this, args);
-      },
-  );
-}
-
-function guardBind(holder: object, name: string): void {
-  replaceExport(
-    holder,
-    name,
-    (original) =>
-      function bind(this: object, ...args: unknown[]) {
-        if (!isBinding && (name === "listen" || takeUse("bind", args[0], args[1]) === undefined))
-          throw refused();
         return apply(original, this, args);
       },
   );

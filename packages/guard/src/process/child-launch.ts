@@ -38,6 +38,20 @@ export interface ChildLaunch {
   readonly pairs: string[];
   /** It is a Node: its gate has to be added. */
   readonly isNode: boolean;
+  /** Whether the words lead to the same programs as when they were decided on. */
+  readonly isUnchanged: () => boolean;
+}
+
+/**
+ * For the moment before it is executed: the program may have run since, and swapped a folder for a link.
+ * @throws ExternalAccessError where something else would be executed than was decided on
+ */
+export function requireUnchanged({ file, isUnchanged }: ChildLaunch, syscall: string): void {
+  if (!isUnchanged())
+    throw refusedError(
+      `\`${file}\` is another program than when it was decided on: start it again`,
+      bare({ syscall, path: file }),
+    );
 }
 
 /** @throws ExternalAccessError where it may not be executed */
@@ -51,7 +65,7 @@ export function launchOf(ground: Ground, words: ChildWords): ChildLaunch {
   const program = findProgram(file, around);
   const start = program === undefined ? undefined : startOf(program, around, facts);
   if (program === undefined || start === undefined)
-    return freeze(bare({ file: NOWHERE, args: copyOf(args), pairs, isNode: false }));
+    return freeze(bare({ file: NOWHERE, args: copyOf(args), pairs, isNode: false, isUnchanged: always }));
   const { runner, asked, words: script } = start;
   const shown = shownWords(file, args);
   const parts: AccessPart[] = [];
@@ -59,7 +73,29 @@ export function launchOf(ground: Ground, words: ChildWords): ChildLaunch {
   const isNode = isNodeProgram(runner.path);
   const own = isNode ? nodeArgs(ground, args, script, facts) : copyOf(args);
   ground.decider.now(parts, facts);
-  return freeze(bare({ file: isNode ? runner.path : program.path, args: own, pairs, isNode }));
+  const isUnchanged = (): boolean =>
+    startFolder(words.cwd) === cwd && isSameStart(program, asked, around, facts);
+  return freeze(bare({ file: isNode ? runner.path : program.path, args: own, pairs, isNode, isUnchanged }));
+}
+
+const always = freeze((): boolean => true);
+
+/** Whether the real path of a program still leads to it, and to the same interpreters. */
+function isSameStart(
+  program: Program,
+  asked: readonly Program[],
+  around: Parameters<typeof startOf>[1],
+  facts: CallFacts,
+): boolean {
+  for (let index = 0; index < asked.length; index++) {
+    const { path } = asked[index] as Program;
+    if (realPath(path, "follow") !== path) return false;
+  }
+  const again = startOf(program, around, facts)?.asked ?? [];
+  if (again.length !== asked.length) return false;
+  for (let index = 0; index < asked.length; index++)
+    if ((again[index] as Program).path !== (asked[index] as Program).path) return false;
+  return true;
 }
 
 function startFolder(cwd: string | undefined): string {

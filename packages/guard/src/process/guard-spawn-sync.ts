@@ -20,9 +20,10 @@ import type { Ground } from "../ground.ts";
 import { lowered } from "../http/request-head.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
-import { isNodeProgram, launchOf, withChildGate } from "./child-launch.ts";
+import { isNodeProgram, launchOf, requireUnchanged, withChildGate } from "./child-launch.ts";
 import { ownStdio } from "./child-stdio.ts";
 import { argumentTexts, folderOf, ownPairs, requireBranch, requireSameUser } from "./guard-spawn.ts";
+import { requireHeldInside, waitingFor } from "./native-spawn-sync.ts";
 import { JUDGED, type WrittenCall, hasNul, requireProcess } from "./not-a-process.ts";
 
 type Options = Record<string, unknown>;
@@ -131,6 +132,7 @@ function copyOptions(options: unknown): Options | undefined {
 }
 
 function runNow(ground: Ground, native: SpawnSync, { file, args, options }: Call): Ended {
+  requireHeldInside();
   requireSameUser(options["uid"], options["gid"]);
   const { shell, argv0, cwd } = options;
   const isShell = shell !== undefined && shell !== false && shell !== "";
@@ -157,7 +159,9 @@ function runNow(ground: Ground, native: SpawnSync, { file, args, options }: Call
     put(given, "argv0", launch.args[0]);
     const rest: string[] = [];
     for (let index = 1; index < launch.args.length; index++) append(rest, launch.args[index] as string);
-    const ended = native(launch.file, rest, given);
+    const waited = bare({ launch, pairs: gated?.pairs ?? launch.pairs, cwd: folder, gateFd: branch?.fd });
+    requireUnchanged(launch, SYSCALL);
+    const ended = waitingFor(waited, () => native(launch.file, rest, given));
     if (gated !== undefined && ended.output !== null) ended.output.length -= 1;
     if (ended.error !== undefined) renamed(ended.error, launch.file, program, own);
     return ended;

@@ -10,9 +10,10 @@ import { append, apply, bare, freeze, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
 import { replaceExport } from "../replace-export.ts";
-import { type ChildLaunch, launchOf, withChildGate } from "./child-launch.ts";
+import { type ChildLaunch, launchOf, requireUnchanged, withChildGate } from "./child-launch.ts";
 import { checkedStreams, ownStdio } from "./child-stdio.ts";
 import { withChannel } from "./child-environment.ts";
+import { takeNumbersInUse } from "../fs/numbers-in-use.ts";
 import { keep } from "./kept-descriptors.ts";
 
 type Options = Record<string, unknown>;
@@ -58,7 +59,9 @@ export function guardSpawn(ground: Ground): void {
             "a process is started by the functions of `child_process` alone",
             facts("spawn"),
           );
-        return apply(original, this, nativeArguments(ground, taken, given));
+        const own = nativeArguments(ground, taken, given);
+        requireUnchanged(taken.launch, SYSCALL);
+        return apply(original, this, own);
       },
   );
   guardSignals(inside);
@@ -177,6 +180,7 @@ function openGate(ground: Ground, launch: ChildLaunch, own: Options) {
 }
 
 export function requireBranch(ground: Ground) {
+  takeNumbersInUse();
   const branch = ground.openBranch();
   if (branch === undefined)
     throw refusedError(

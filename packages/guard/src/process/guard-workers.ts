@@ -4,18 +4,10 @@
  * it attributes and asks, as everywhere.
  * INVARIANT: a thread never starts without both.
  */
-import workerThreads, { type MessagePort } from "node:worker_threads";
+import workerThreads, { type Worker } from "node:worker_threads";
 import { pathText } from "@sallyport/gate";
 import { invalidError, refusedError } from "../blocked-call.ts";
-import {
-  append,
-  bare,
-  beginsWith,
-  defineProperty,
-  freeze,
-  getOwnPropertyDescriptor,
-  put,
-} from "../captured.ts";
+import { append, bare, defineProperty, freeze, getOwnPropertyDescriptor, put } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { requireListed } from "../imports/sensitive-import.ts";
 import { shownValue } from "../network/not-an-endpoint.ts";
@@ -24,21 +16,11 @@ import { replaceExport } from "../replace-export.ts";
 import { isScrubbed } from "./child-environment.ts";
 import { textsOf } from "./guard-spawn.ts";
 import { badFlag } from "./node-flags.ts";
+import { type ThreadStart, guardThreadPorts, startingThread } from "./thread-port.ts";
 
 type Options = Record<string, unknown>;
 // oxlint-disable-next-line typescript/no-explicit-any -- a class of any signature is wrapped
 type AnyClass = new (...args: any[]) => object;
-
-/** What a thread finds before its guard hands on what it was given. */
-export interface ThreadStart {
-  readonly sallyportGate: MessagePort;
-  /** The descriptor of the process's own gate: no thread of it may use it. */
-  readonly sallyportGateFd: number;
-  readonly sallyportFacts: string;
-  /** A thread is part of this process: it has the same sensitive imports. */
-  readonly sallyportImports: readonly string[];
-  readonly data: unknown;
-}
 
 const { construct, ownKeys } = Reflect;
 const { SHARE_ENV } = workerThreads;
@@ -51,11 +33,14 @@ const KEPT = freeze(["argv", "name", "resourceLimits", "stderr", "stdin", "stdou
 
 const Native = workerThreads.Worker as unknown as AnyClass;
 
-export function guardWorkers(ground: Ground): void {
+/** @param shown a thread of the guard's own */
+export function guardWorkers(ground: Ground, shown: Worker): void {
+  guardThreadPorts(shown);
   const Guarded: AnyClass = new Proxy(Native, {
     construct: (_target, args: readonly unknown[], newTarget): object => {
-      const { file, options } = planned(ground, args);
-      return construct(Native, [file, options], newTarget === Guarded ? Native : newTarget) as object;
+      const { file, options, start } = planned(ground, args);
+      const made = newTarget === Guarded ? Native : newTarget;
+      return startingThread(start, () => construct(Native, [file, options], made) as object);
     },
   });
   const { prototype } = Native as unknown as { readonly prototype: object };
@@ -95,22 +80,21 @@ function planned(ground: Ground, args: readonly unknown[]) {
       "a thread of guarded code needs a gate of its own, and there is none now: see that the service runs",
       bare({ syscall: "Worker" }),
     );
-  const start: ThreadStart = {
+  const start: ThreadStart = bare({
     sallyportGate: port,
     sallyportGateFd: ground.gateFd,
     sallyportFacts: ground.launch.facts,
     sallyportImports: ground.imports.listed,
-    data: given["workerData"],
-  };
-  put(options, "workerData", start);
-  put(options, "transferList", withPort(given["transferList"], port));
-  return { file, options };
+    data: undefined,
+  });
+  put(options, "workerData", given["workerData"]);
+  put(options, "transferList", copyOf(given["transferList"]));
+  return { file, options, start };
 }
 
-function withPort(list: unknown, port: MessagePort): unknown[] {
+function copyOf(list: unknown): unknown[] {
   const own: unknown[] = [];
   if (Array.isArray(list)) for (let index = 0; index < list.length; index++) append(own, list[index]);
-  append(own, port);
   return own;
 }
 
@@ -134,13 +118,12 @@ function flagsOf(ground: Ground, given: unknown): string[] {
   return own;
 }
 
-/** WHY: from its environment a thread reads flags, and those come before the guard. */
-function environmentOf(given: unknown): Options | typeof SHARE_ENV {
-  if (given === SHARE_ENV) {
-    requireNoFlags();
-    return SHARE_ENV;
-  }
-  if (given !== undefined && given !== null && typeof given !== "object")
+/**
+ * WHY: from its environment a thread reads flags, and those come before the guard. A shared one is read when the thread comes
+ * up, later than anybody could look at it, and Node writes files where it says; so that is handed over as a copy too.
+ */
+function environmentOf(given: unknown): Options {
+  if (given !== undefined && given !== null && given !== SHARE_ENV && typeof given !== "object")
     construct(Native, [NOWHERE, bare({ env: shownValue(given) })]);
   const source = (typeof given === "object" && given !== null ? given : process.env) as Options;
   const env: Options = bare({});
@@ -152,19 +135,6 @@ function environmentOf(given: unknown): Options | typeof SHARE_ENV {
       put(env, name, `${source[name] as number}`);
   }
   return env;
-}
-
-/** Words for other programs (`PYTHONPATH`, `LD_…`) say nothing to a thread of this one. */
-function requireNoFlags(): void {
-  const names = ownKeys(process.env);
-  for (let index = 0; index < names.length; index++) {
-    const name = names[index];
-    if (typeof name === "string" && beginsWith(name, "NODE_") && isScrubbed(name))
-      throw refusedError(
-        `a thread of guarded code cannot share an environment that has \`${name}\`: remove it first`,
-        bare({ syscall: "Worker" }),
-      );
-  }
 }
 
 /** Text of a program, a path, or the text of a URL: never an object that could be another one when it is read again. */

@@ -4,10 +4,11 @@
  */
 import { executePart } from "../access-part.ts";
 import { invalidError, refusedError } from "../blocked-call.ts";
-import { apply, bare, freeze, ownKeys, put } from "../captured.ts";
+import { apply, bare, freeze, getPrototypeOf, ownKeys, put, quietly } from "../captured.ts";
 import { requireForeign } from "../fs/descriptor-calls.ts";
 import { isPlace, placeOf } from "../fs/place-of.ts";
 import type { Ground } from "../ground.ts";
+import { refuseConstructor } from "../refused/native-constructors.ts";
 import { replaceExport } from "../replace-export.ts";
 
 type Options = Record<string, unknown>;
@@ -32,12 +33,15 @@ export function guardAddons(ground: Ground): void {
   replaceExport(process, "dlopen", () => dlopen);
 }
 
+/** As WASI numbers it. */
+const SIGUSR1 = 10;
 const STREAMS = freeze(["stdin", "stdout", "stderr"]);
 const KEPT = freeze(["version", "args", "env", "returnOnExit"]);
 
 export function guardWasi(ground: Ground, exports: object): void {
   replaceExport(exports, "WASI", (original) => {
     const Native = original as unknown as AnyClass;
+    holdNative(Native);
     const guarded: AnyClass = new Proxy(Native, {
       construct: (_target, args: readonly unknown[]): object =>
         Reflect.construct(Native, [wasiOptions(ground, args[0])], Native),
@@ -45,6 +49,28 @@ export function guardWasi(ground: Ground, exports: object): void {
     put((Native as unknown as { readonly prototype: object }).prototype, "constructor", guarded, false);
     return guarded as never;
   });
+}
+
+/** WHY: it takes folders and descriptors that nobody has decided on. */
+function holdNative(Native: AnyClass): void {
+  const { wasiImport } = quietly(() => new Native({ version: "preview1" })) as {
+    readonly wasiImport: object;
+  };
+  const native = getPrototypeOf(wasiImport) as object;
+  refuseConstructor(native, "WASI", "use the class that `wasi` exports");
+  replaceExport(
+    native,
+    "proc_raise",
+    (original) =>
+      function proc_raise(this: object, signal: unknown) {
+        if (typeof signal !== "number" || signal === SIGUSR1)
+          throw refusedError(
+            "a signal that opens a debugger is refused to guarded code",
+            bare({ syscall: "kill" }),
+          );
+        return apply(original, this, [signal]);
+      },
+  );
 }
 
 function wasiOptions(ground: Ground, given: unknown): Options {

@@ -10,6 +10,8 @@ import { bare, defineProperty, freeze, getOwnPropertyDescriptor, ownKeys, quietl
 import { nativePrototype } from "../native-class.ts";
 import { replaceExport } from "../replace-export.ts";
 import { whenLoaded } from "../when-loaded.ts";
+import { holdSourceMaps } from "./source-maps.ts";
+import { holdCertificates, holdSystemCertificates } from "./system-certificates.ts";
 
 const ENGINE = "it loads native code";
 const HOOK = "hooks run in the middle of the guard's own calls";
@@ -73,6 +75,8 @@ export function installRefused(): void {
   // WHY: some Nodes make this class when it is first used, with a function that is refused from here on.
   Reflect.get(process.getBuiltinModule("async_hooks"), "AsyncLocalStorage");
   const isEngineHeld = refuseEngine();
+  holdCertificates();
+  holdSourceMaps();
   for (const name of Object.keys(REFUSED_EXPORTS)) {
     // WHY: in a thread there is no such module, and asking for it throws.
     if (name === "trace_events" && !isMainThread) continue;
@@ -117,6 +121,7 @@ function refuseEngine(): boolean {
   return quietly(() => {
     try {
       const native = (process as unknown as { binding(name: string): object }).binding("crypto");
+      holdSystemCertificates(native);
       return replaceExport(native, "setEngine", () => refusing("crypto.setEngine", ENGINE));
     } catch {
       return false;
