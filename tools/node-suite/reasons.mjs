@@ -61,8 +61,12 @@ const SAID = Object.freeze([
     "watches recursively, which nobody could check; it is refused",
   ],
   [
-    /a thread of guarded code cannot share an environment/,
-    "shares an environment that has `NODE_…`, which a thread reads flags from",
+    /`worker_threads\.moveMessagePortToContext` is refused/,
+    "moves a port into another context, whose messages no guard looks at",
+  ],
+  [
+    /a message of guarded code takes along memory and ports alone/,
+    "hands a handle along with a message; newer Nodes hand connections over in the same way, so a message takes along memory and ports",
   ],
   [
     /getaddrinfo ENOTFOUND (?:example\.org|dummy)|lookup(?:WithError)? function calls/,
@@ -128,6 +132,8 @@ const NAMED = Object.freeze({
   "test-worker-messaging.js": COUNTED,
   "test-worker-no-atomics.js": "takes `Atomics` away, which the gate needs",
   "test-worker-no-sab.js": "takes `SharedArrayBuffer` away, which the gate needs",
+  "test-worker-process-env-shared.js":
+    "shares an environment, which is a copy: a thread reads flags from it when it comes up, later than anybody could look",
   "test-worker-node-options.js": "hands flags on by `NODE_OPTIONS`, which is taken away",
 });
 
