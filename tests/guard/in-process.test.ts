@@ -248,15 +248,44 @@ describe("what one of them has opened", () => {
          return as("beta", () => fs.readFileSync(at.of.beta + "/piped.txt", "utf8"));
        },
        streamOfOther: () => { const fd = as("alpha", () => opened("alpha")); return as("beta", () => text(fs.createReadStream("", { fd }))); },
+       sentOwn: () => sent((stream) => as("alpha", () => stream.respondWithFD(opened("alpha")))),
+       sentOfOther: () => { const fd = as("alpha", () => opened("alpha")); return sent((stream) => as("beta", () => stream.respondWithFD(fd))); },
+       sentOfOtherChecked: () => { const fd = as("alpha", () => opened("alpha")); return sent((stream) => as("beta", () => stream.respondWithFD(fd, {}, { statCheck: () => undefined }))); },
+       stillOpen: () => {
+         const fd = as("alpha", () => opened("alpha"));
+         return sent((stream) => as("beta", () => stream.respondWithFD(fd))).catch(() => forgotten()).then(() => as("alpha", () => read(fd)));
+       },
        socketOfOther: () => {
          const socket = as("alpha", () => net.connect(at.port, "127.0.0.1"));
          return once(socket, "connect").then(() => as("beta", () => { socket.write("GET /alpha/9 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"); return new Promise((done, failed) => { socket.once("data", () => done("sent")); socket.once("error", failed); }); })).finally(() => socket.destroy());
        }`,
       `import { once } from "node:events";
+       import http2 from "node:http2";
        import net from "node:net";
+       import { Duplex } from "node:stream";
        import { pipeline } from "node:stream/promises";
        import { text } from "node:stream/consumers";
        const opened = (name, flags) => fs.openSync(at.of[name] + "/a.txt", flags);
+       const ends = () => {
+         const made = [0, 1].map((at) => new Duplex({ read() {}, write(bytes, _, done) { made[1 - at].push(bytes); done(); }, final(done) { made[1 - at].push(null); done(); } }));
+         return made;
+       };
+       const sent = (answer) => new Promise((done, failed) => {
+         const [ours, theirs] = ends();
+         const server = http2.createServer();
+         server.on("stream", (stream) => { stream.on("error", failed); try { answer(stream); } catch (error) { failed(error); } });
+         server.emit("connection", theirs);
+         const client = http2.connect("http://localhost", { createConnection: () => ours });
+         client.on("error", failed);
+         const stream = client.request();
+         stream.on("error", failed);
+         text(stream).then(done, failed);
+       });
+       const forgotten = async () => {
+         const known = [new WeakRef(Buffer.alloc(2 ** 20))];
+         for (let held = []; known[0].deref() !== undefined; held = held.length > 64 ? [] : [...held, Buffer.alloc(2 ** 20)])
+           await new Promise((done) => setTimeout(done));
+       };
        const read = (fd) => { const bytes = Buffer.alloc(9); return bytes.toString("utf8", 0, fs.readSync(fd, bytes, 0, 9, 0)); };`,
     );
     expect(found).toEqual({
@@ -272,6 +301,10 @@ describe("what one of them has opened", () => {
       shared: BLOCKED,
       piped: "alpha a",
       streamOfOther: BLOCKED,
+      sentOwn: "alpha a",
+      sentOfOther: BLOCKED,
+      sentOfOtherChecked: BLOCKED,
+      stillOpen: "alpha a",
       socketOfOther: BLOCKED,
     });
   });

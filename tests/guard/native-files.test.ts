@@ -2,14 +2,17 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ADMIN, adminCaller } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
+import { ADMIN, adminCaller, entry } from "../../packages/sallyport/src/testing/sallyport-fixture.ts";
 import { obtainNode } from "../../tools/nodes.mjs";
 import { type GuardedWorld, openWorld, outcomes } from "./guarded-process.ts";
+import { freePort } from "./loopback.ts";
 import { worldOfFile } from "./world-of-file.ts";
 
 let world: GuardedWorld;
+let port: number;
 worldOfFile(async (preload) => {
-  world = await openWorld(preload);
+  port = await freePort();
+  world = await openWorld(preload, () => [entry("network", "connect", `127.0.0.1:${port}`)]);
   const { reads, secret } = world.places;
   writeFileSync(join(reads, ".env"), 'ONE=1\nHOME=elsewhere\nTWO="a b" # a remark\n');
   writeFileSync(join(secret, ".env"), "THREE=3\n");
@@ -60,6 +63,26 @@ it.each([20, 24] as const)("environment files, blobs and reports, on Node %i", a
   });
   expect(existsSync(join(world.places.secret, "report.json"))).toBe(false);
 });
+
+it.each([20, 24] as const)(
+  "attack: a report asks the resolver what the ends of connections are called, on Node %i",
+  async (line) => {
+    const found = await outcomes(
+      world,
+      `report: async () => {
+         const server = require("net").createServer();
+         await new Promise((done) => server.listen(${port}, "127.0.0.1", done));
+         process.report.excludeNetwork = false;
+         const { libuv } = process.report.getReport();
+         const [{ localEndpoint }] = libuv.filter(({ localEndpoint }) => localEndpoint?.port === ${port});
+         server.close();
+         return [localEndpoint.host, localEndpoint.ip4, process.report.excludeNetwork].join();
+       }`,
+      { waitMs: 0, ...(line === 20 ? {} : { node: join(await obtainNode(line), "node") }) },
+    );
+    expect(found).toEqual({ report: "127.0.0.1,127.0.0.1,false" });
+  },
+);
 
 const GLOB = `
 const list = async (...args) => { const all = []; for await (const one of fs.promises.glob(...args)) all.push(one); return all.sort().join(); };

@@ -9,8 +9,6 @@ export interface Classified {
   readonly guarded: string;
   readonly refused: string;
   readonly harmless: Readonly<Record<string, string>>;
-  /** A way past the guard that is known and not closed yet, with the reason to each group of names. */
-  readonly open?: Readonly<Record<string, string>>;
   /** Guarded on Nodes that need it. */
   readonly sometimes?: string;
 }

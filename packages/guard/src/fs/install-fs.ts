@@ -45,6 +45,7 @@ import { globCallbackCall, globPromiseCall, globSyncCall } from "./glob-calls.ts
 import { guardFolders, openFolder } from "./listed-folder.ts";
 import { closePathModule, nativeFs } from "./native-fs.ts";
 import { PATH_PLANS } from "./path-plans.ts";
+import { guardPipedNumbers } from "./piped-number.ts";
 import { removalCallback, removalPromise, removalSync } from "./removal-calls.ts";
 import {
   accessSyncCall,
@@ -78,6 +79,7 @@ export function installFs(ground: Ground): void {
   installRealpath(ground);
   installContent(ground);
   installDescriptors(ground);
+  guardPipedNumbers(ground);
   installRemoval(ground);
   installSpecial(ground);
 }

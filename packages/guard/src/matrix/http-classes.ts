@@ -139,9 +139,9 @@ export const HTTP_CLASSES: Readonly<Record<string, Classified>> = Object.freeze(
   "ServerHttp2Stream.prototype": {
     guarded: "",
     refused: "",
-    open: { "reads any number, where several subjects share the process also another's": "respondWithFD" },
     harmless: {
       "opens by `fs.open`, looked up when it is used": "respondWithFile",
+      "reads by a native `FileHandle`, which looks whose number it is told": "respondWithFD",
       "answers who has asked": "additionalHeaders constructor pushAllowed pushStream respond @proceed",
     },
   },

@@ -264,11 +264,8 @@ export const PROCESS_CLASSES: Readonly<Record<string, Classified>> = Object.free
     },
   },
   "process.report": {
-    guarded: "writeReport",
+    guarded: "getReport writeReport",
     refused: "directory filename reportOnFatalError reportOnSignal reportOnUncaughtException signal",
-    open: {
-      "looks up the names of those that connections lead to, where it is not told otherwise": "getReport",
-    },
     harmless: { "sets what is told": "compact excludeEnv excludeNetwork" },
   },
   "global.Navigator.prototype": {

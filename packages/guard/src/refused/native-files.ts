@@ -6,9 +6,9 @@
 import fs from "node:fs";
 import process from "node:process";
 import { parseEnv } from "node:util";
-import { apply, bare, hasOwn, newPromise, ownKeys, settled } from "../captured.ts";
+import { apply, bare, getOwnPropertyDescriptor, hasOwn, newPromise, ownKeys, settled } from "../captured.ts";
 import { replaceExport } from "../replace-export.ts";
-import { refusal } from "./refused-exports.ts";
+import { refusal, refusing } from "./refused-exports.ts";
 
 const { stringify } = JSON;
 const NativeBlob = Blob;
@@ -30,16 +30,37 @@ export function installNativeFiles(): void {
       },
   );
   if (report === undefined) return;
-  // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
-  const { getReport } = report;
+  const getReport = reportWithoutNames(report);
   const writeReport = (file: unknown, error: unknown): string => {
     if (typeof file !== "string")
       throw refusal("process.report.writeReport", "hand over the path of the file: else Node chooses one");
-    const facts = apply(getReport, report, error === undefined ? [] : [error as Error]);
+    const facts = error === undefined ? getReport() : getReport(error);
     apply(writeFileSync, undefined, [file, stringify(facts, null, report.compact ? 0 : 2)]);
     return file;
   };
   replaceExport(report, "writeReport", () => writeReport);
+  replaceExport(report, "getReport", () => getReport);
+}
+
+/**
+ * WHY: for each connection a report asks the system's resolver what the other end is called, and with it tells others of the
+ * address. That is switched by a setting, which a program sets as it likes; here it is as if it were set, for as long as it takes.
+ */
+function reportWithoutNames(report: NodeJS.ProcessReport): (...args: unknown[]) => object {
+  // oxlint-disable-next-line typescript/unbound-method -- called through Reflect.apply
+  const { getReport } = report;
+  const { get, set } = getOwnPropertyDescriptor(report, "excludeNetwork") ?? {};
+  if (get === undefined || set === undefined)
+    return refusing("process.report.getReport", "it looks up the names of those that connections lead to");
+  return (...args) => {
+    const before = apply(get, report, []) as boolean;
+    apply(set, report, [true]);
+    try {
+      return apply(getReport, report, args as [Error?]);
+    } finally {
+      apply(set, report, [before]);
+    }
+  };
 }
 
 /**
