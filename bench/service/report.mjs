@@ -34,7 +34,7 @@ export function showFindings({ durable, reading, pending, audit, stall, wake }, 
     [`first 50 of ${grouped(reading.few)}`]: reading.listFew,
     [`first 50 of ${grouped(reading.many)}`]: reading.listMany,
   });
-  table(`allowed checks, none and ${grouped(pending.pending)} pending (best p99 of a round)`, {
+  table(`allowed checks, none and ${grouped(pending.pending)} pending, call by call (the fastest)`, {
     "declared, none pending": pending.declaredIdle,
     declared: pending.declared,
     "approved, none pending": pending.approvedIdle,

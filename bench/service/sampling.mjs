@@ -30,11 +30,11 @@ export async function taken(call) {
  * Every kind in turn, `calls` times, for `rounds` rounds after one that does not count.
  * @template {string} Name
  * @param {Readonly<Record<Name, () => unknown>>} kinds
- * @param {{ rounds: number, calls: number, share?: number, before?: (name: Name) => Promise<void> }} options
- * `share`: the quantile of a round; the median unless said. `before`: what a turn needs, outside the time that is taken
+ * @param {{ rounds: number, calls: number, before?: (name: Name) => Promise<void> }} options
+ * `before`: what a turn needs, outside the time that is taken
  * @returns {Promise<Record<Name, Figure>>}
  */
-export async function inTurns(kinds, { rounds, calls, share = 0.5, before }) {
+export async function inTurns(kinds, { rounds, calls, before }) {
   const names = /** @type {Name[]} */ (Object.keys(kinds));
   const all = new Map(names.map((name) => [name, /** @type {number[]} */ ([])]));
   const best = new Map(names.map((name) => [name, Number.POSITIVE_INFINITY]));
@@ -45,7 +45,7 @@ export async function inTurns(kinds, { rounds, calls, share = 0.5, before }) {
       for (let call = 0; call < calls; call++) times.push(await taken(kinds[name]));
       if (round < 0) continue;
       all.get(name)?.push(...times);
-      best.set(name, Math.min(best.get(name) ?? Number.NaN, quantile(times, share)));
+      best.set(name, Math.min(best.get(name) ?? Number.NaN, quantile(times, 0.5)));
     }
   }
   const figures = names.map((name) => {
