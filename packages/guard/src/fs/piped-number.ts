@@ -5,13 +5,21 @@
  * Before the program runs. Where Node hands out no internals (`--node-permission`) the number stays unasked.
  */
 import type { AnyFunction } from "../any-function.ts";
-import { apply, bare, defineProperty, getOwnPropertyDescriptor } from "../captured.ts";
+import { apply, bare, defineProperty, errorCode, getOwnPropertyDescriptor, inNextTick } from "../captured.ts";
 import type { Ground } from "../ground.ts";
 import { nativePrototype } from "../native-class.ts";
 import { requireForeign } from "./descriptor-calls.ts";
 
 /** What Node calls the property, on every Node that is supported. */
 const STREAM = "stream";
+
+const NO_DESCRIPTOR = "EBADF";
+const NGHTTP2_INTERNAL_ERROR = 2;
+
+/** What Node does where nothing can be read: it answers with this error, and nobody is thrown at. */
+function failAsNode(stream: unknown): void {
+  (stream as { close?: (code: number) => void }).close?.(NGHTTP2_INTERNAL_ERROR);
+}
 
 export function guardPipedNumbers(ground: Ground): void {
   const prototype = nativePrototype("fs", "FileHandle");
@@ -24,9 +32,10 @@ export function guardPipedNumbers(ground: Ground): void {
     try {
       requireForeign(ground, apply(fdOf, this, []), "read");
     } catch (error) {
-      // WHY: a handle that is given up closes its number, which is another one's.
+      // WHY: a handle that is given up closes its number, which is another one's. One without a number reads nothing.
       apply(release, this, []);
-      throw error;
+      if (errorCode(error) !== NO_DESCRIPTOR) throw error;
+      inNextTick(failAsNode, value);
     }
     defineProperty(this, STREAM, bare({ value, writable: true, enumerable: true, configurable: true }));
   };
