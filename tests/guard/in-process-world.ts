@@ -81,6 +81,8 @@ export interface Hosting {
   readonly isBare?: boolean;
   /** Nobody can be asked: what is blocked fails at once. */
   readonly isAlone?: boolean;
+  /** Of Node, behind those of the guard. */
+  readonly flags?: readonly string[];
   /** Further subjects that may be run. */
   readonly subjects?: readonly SubjectInput[];
 }
@@ -92,7 +94,7 @@ export async function hostedOutcomes(
   { fixture, places, preload, folderOf }: TenantWorld,
   names: readonly string[],
   tasks: string,
-  { before = "", told = {}, isBare = false, isAlone = false, subjects = [] }: Hosting = {},
+  { before = "", told = {}, isBare = false, isAlone = false, flags = [], subjects = [] }: Hosting = {},
 ): Promise<Record<string, unknown>> {
   const program = join(places.code, `hosting-${++programs}.mjs`);
   const source = `${isBare ? "" : PRELUDE}${before}\n${tasks === "" ? "" : `await run({${tasks}});`}
@@ -102,7 +104,7 @@ export async function hostedOutcomes(
   const words = { ...places, ...told, of: Object.fromEntries(names.map((name) => [name, folderOf(name)])) };
   const { runtime } = fixture;
   const child = runtime.run(GUARDED, { ...MEMBER, interactive: !isAlone }, () =>
-    runtime.spawn(process.execPath, [...launch.args, program, JSON.stringify(words)], {
+    runtime.spawn(process.execPath, [...launch.args, ...flags, program, JSON.stringify(words)], {
       stdio: ["ignore", "pipe", "pipe"],
       env: launch.env,
       use: "own",
